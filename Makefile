@@ -1,0 +1,41 @@
+# The two commands of the README. Each sets up .venv on first use and re-installs only when pyproject.toml changed.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: reproduce test bench clean
+
+reproduce: .venv/.installed
+	$(BIN)/aapi solve ergodic --states 10 --actions 2 --measures
+	$(BIN)/aapi solve deep-sea --size 20
+	$(BIN)/aapi solve river-swim --states 6
+	$(BIN)/aapi solve access-control
+
+test: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest -n auto -q
+
+bench: .venv/.installed-bench
+	$(BIN)/python benchmarks/solver.py
+
+.venv/.installed: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/.installed-dev: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch .venv/.installed $@
+
+.venv/.installed-bench: .venv/.installed benchmarks/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
+	@touch $@
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else f"aapi needs Python 3.11 to 3.13, and $(PYTHON) is {v[0]}.{v[1]}: name another with make PYTHON=python3.12 …")'
+	@echo 'Setting up .venv (about a minute, once) …'
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo 'Could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv'; exit 1; }
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,30 @@
+"""Average-reward reinforcement learning: AAPI, its rivals, and the exact theory to judge them by.
+
+Submodules load on first use, so that ``import aapi`` and ``aapi --help`` cost nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aapi import environments, errors, mdp
+    from aapi.mdp import FiniteMDP
+
+__version__ = "0.1.0"
+__all__ = ["FiniteMDP", "environments", "errors", "mdp"]
+
+_HOME = {"FiniteMDP": "aapi.mdp"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in __all__:
+        return importlib.import_module(f"aapi.{name}")
+    raise AttributeError(f"module 'aapi' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

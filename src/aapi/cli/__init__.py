@@ -1,0 +1,1 @@
+"""The `aapi` command: one file per subcommand. Nothing heavy is imported before a subcommand runs."""

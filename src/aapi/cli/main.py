@@ -1,0 +1,62 @@
+"""Parsing the command line, and turning errors into one line and exit status 2."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import aapi
+from aapi.cli import solve
+from aapi.errors import AapiError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+EXAMPLES = """examples:
+  aapi solve ergodic --states 10 --actions 2     the exact optimum of a built-in problem
+  aapi solve model.npz --json                    the same for a model of yours, for machines
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and exit with status 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = Parser(
+        prog="aapi",
+        description="Average-reward reinforcement learning: exact theory, algorithms, experiments.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
+    commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
+    for module in (solve,):
+        module.add_command(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 0, 2 for bad input, 130 after Ctrl-C."""
+    options = parser().parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, `head` for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print(f"aapi {options.command}: interrupted", file=sys.stderr)
+        return 130
+    except (AapiError, OSError) as error:
+        print(f"aapi {options.command}: {error}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,35 @@
+"""RiverSwim: Strehl and Littman (2008), with the probabilities of Osband et al. (2013)."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+
+from aapi.checks import at_least
+from aapi.mdp import FiniteMDP
+
+__all__ = ["river_swim"]
+
+
+def river_swim(num_states: int = 6) -> FiniteMDP:
+    """Swim against the current to the large reward at the right bank, or drift to the small one at the left.
+
+    Action 0 (left) moves left for sure, and pays .005 at the left bank. Action 1 (right) moves right with probability
+    .6 in the first state (else stays); inside it moves right with .35, stays with .6 and is swept back with .05; at the
+    right bank it stays with .6 (else moves left) and pays 1.
+
+    Communicating, not ergodic: "always left" never returns to the right. λ_* = .428622 for 6 states, .428571 for 12.
+    """
+    at_least(2, num_states=num_states)
+    last = num_states - 1
+    swim = np.zeros((num_states, num_states))
+    states = np.arange(1, last)
+    swim[0, :2] = 0.4, 0.6
+    swim[states, states + 1], swim[states, states], swim[states, states - 1] = 0.35, 0.6, 0.05
+    swim[last, last - 1 :] = 0.4, 0.6
+    rewards = np.zeros((num_states, 2))
+    rewards[0, 0], rewards[last, 1] = 0.005, 1.0
+    drift = scipy.sparse.csr_array(np.eye(num_states)[np.maximum(np.arange(num_states) - 1, 0)])
+    both = scipy.sparse.vstack([drift, scipy.sparse.csr_array(swim)]).tocsr()
+    order = np.arange(2 * num_states).reshape(2, num_states).T.ravel()
+    return FiniteMDP(both[order], rewards, action_names=["left", "right"])

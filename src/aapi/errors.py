@@ -1,0 +1,15 @@
+"""The errors that a user can cause; the command turns each into one line and exit status 2."""
+
+__all__ = ["AapiError", "DoesNotExist", "InvalidInput"]
+
+
+class AapiError(ValueError):
+    """Base of the library's own errors: one line that names the value and the fix."""
+
+
+class InvalidInput(AapiError):
+    """An argument or a file is not what it has to be."""
+
+
+class DoesNotExist(AapiError):
+    """The quantity asked for is not defined for this model, and the message says why."""

@@ -1,0 +1,278 @@
+"""A finite Markov chain: its classes, its stationary behaviour, and how fast it gets there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.csgraph
+import scipy.spatial.distance
+
+from aapi.errors import DoesNotExist, InvalidInput
+from aapi.mdp.linear import BoolArray, FloatArray, IntArray, LinearSystem, Matrix, is_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Chain", "can_reach", "describe_states"]
+
+MIXING_LEVEL = 0.25 + 1e-12  # the paper's 1/4, and some room: a chain exactly there must not be judged by rounding
+MAX_DENSE_STATES = 2_000  # beyond this, quantities that need every power of P or every pair of rows are refused
+BURN_IN = 32  # steps that find a state which the chain visits often
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The Markov chain with transition matrix `transitions`, dense or sparse, of shape (states, states)."""
+
+    transitions: Matrix
+
+    @property
+    def num_states(self) -> int:
+        """The number of states."""
+        return int(self.transitions.shape[0])
+
+    # Structure ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _graph(self) -> Matrix:
+        return scipy.sparse.csr_array(self.transitions)
+
+    @cached_property
+    def recurrent_classes(self) -> tuple[IntArray, ...]:
+        """The closed communicating classes, each as sorted states, ordered by their first state."""
+        _, label = scipy.sparse.csgraph.connected_components(self._graph, directed=True, connection="strong")
+        edges = self._graph.tocoo()
+        closed = np.ones(label.max() + 1, dtype=bool)
+        closed[label[edges.row[label[edges.row] != label[edges.col]]]] = False
+        order = np.argsort(label, kind="stable")
+        classes = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+        return tuple(
+            sorted((np.asarray(c, dtype=np.int64) for c in classes if closed[label[c[0]]]), key=lambda c: int(c[0]))
+        )
+
+    @cached_property
+    def transient_states(self) -> IntArray:
+        """The states that are left for good."""
+        return np.setdiff1d(np.arange(self.num_states), np.concatenate(self.recurrent_classes))
+
+    @cached_property
+    def periods(self) -> tuple[int, ...]:
+        """The period of each recurrent class."""
+        return tuple(self._period(states) for states in self.recurrent_classes)
+
+    @property
+    def period(self) -> int:
+        """The least d such that Pᵈⁿ converges: the period of the recurrent class, or the l.c.m. of several."""
+        return math.lcm(*self.periods)
+
+    def _period(self, states: IntArray) -> int:
+        graph = self._graph[states][:, states]
+        level = scipy.sparse.csgraph.dijkstra(graph, indices=0, unweighted=True).astype(np.int64)
+        edges = graph.tocoo()
+        return int(np.gcd.reduce(level[edges.row] + 1 - level[edges.col]))
+
+    # Stationary behaviour ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _anchors(self) -> IntArray:
+        """One often visited state s_c of each recurrent class: rarely visited ones make `system` ill-conditioned."""
+        mass = np.full(self.num_states, 1.0 / self.num_states)
+        for _ in range(BURN_IN):
+            mass = 0.5 * (mass + mass @ self.transitions)
+        return np.array([states[np.argmax(mass[states])] for states in self.recurrent_classes])
+
+    @cached_property
+    def system(self) -> LinearSystem:
+        """A = I − P + Σ_c 1_c e_{s_c}ᵀ, which is invertible and answers all questions about the long run.
+
+        For each recurrent class c and its anchor s_c: A⁻ᵀ e_{s_c} is the class's stationary distribution, and on the
+        class A⁻¹ r is a bias for rewards r whose entry at s_c is the gain.
+        """
+        n = self.num_states
+        rows = np.concatenate(self.recurrent_classes)
+        columns = np.repeat(self._anchors, [len(states) for states in self.recurrent_classes])
+        if is_sparse(self.transitions):
+            ones = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+            return LinearSystem(scipy.sparse.eye_array(n, format="csr") - self.transitions + ones)
+        matrix = np.eye(n) - self.transitions
+        matrix[rows, columns] += 1.0
+        return LinearSystem(matrix)
+
+    def extend(self, values: FloatArray) -> FloatArray:
+        """E_x[values at the class that absorbs x], for `values` with one entry per recurrent class."""
+        if len(self.recurrent_classes) == 1:
+            return np.full(self.num_states, values[0])
+        rhs = np.zeros(self.num_states)
+        for states, value in zip(self.recurrent_classes, values, strict=True):
+            rhs[states] = value
+        extended = self.system.solve(rhs)
+        recurrent = np.concatenate(self.recurrent_classes)
+        extended[recurrent] = rhs[recurrent]
+        return extended
+
+    @cached_property
+    def stationary_distributions(self) -> FloatArray:
+        """One row per recurrent class: its stationary distribution over all states."""
+        rhs = np.zeros(self.num_states)
+        rhs[self._anchors] = 1.0
+        weights = self.system.solve(rhs, transposed=True)
+        result = np.zeros((len(self.recurrent_classes), self.num_states))
+        for row, states in zip(result, self.recurrent_classes, strict=True):
+            row[states] = np.maximum(weights[states], 0.0)
+            row /= row.sum()
+        return result
+
+    @property
+    def stationary_distribution(self) -> FloatArray:
+        """The only μ with μ P = μ; an error if there are several."""
+        self.require_one_class("the stationary distribution is not unique")
+        return np.asarray(self.stationary_distributions[0])
+
+    def require_one_class(self, what: str) -> None:
+        """Raise an error that begins with `what` and names the classes, unless there is just one."""
+        if len(self.recurrent_classes) > 1:
+            raise DoesNotExist(
+                f"{what}: the chain has the recurrent classes {describe_classes(self.recurrent_classes)}"
+            )
+
+    # Speed of convergence ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def mixing_time(self) -> int:
+        """The least t ≥ 1 with max_x ‖Pᵗ(x,·) − μ‖₁ ≤ 1/4 (Hao et al. 2021, definition 2.1)."""
+        self._require_mixing()
+        self._require_small("the mixing time")
+        powers = [self._dense()]
+        while self._distance(powers[-1]) > MIXING_LEVEL:
+            if len(powers) > 60:
+                raise DoesNotExist(
+                    "the mixing time exceeds 2^60 steps: the chain is not irreducible to double precision"
+                )
+            powers.append(_multiply(powers[-1], powers[-1]))
+        if len(powers) == 1:
+            return 1
+        # The distance never grows with t: bisect (2^(k−1), 2^k] by adding smaller powers while still too far.
+        time, reached = 1 << (len(powers) - 2), powers[-2]
+        for exponent in range(len(powers) - 3, -1, -1):
+            further = _multiply(reached, powers[exponent])
+            if self._distance(further) > MIXING_LEVEL:
+                time, reached = time + (1 << exponent), further
+        return time + 1
+
+    def distance_to_stationarity(self, time: int) -> float:
+        """max_x ‖Pᵗ(x,·) − μ‖₁ at t = `time`."""
+        self.require_one_class("there is no one distribution to converge to")
+        self._require_small("the distance to stationarity")
+        return self._distance(np.linalg.matrix_power(self._dense(), time))
+
+    @cached_property
+    def contraction(self) -> float:
+        """Dobrushin's coefficient: the least c with ‖(μ − ν) P‖₁ ≤ c ‖μ − ν‖₁ for all distributions μ, ν."""
+        self._require_small("the contraction coefficient")
+        if self.num_states == 1:
+            return 0.0
+        return float(scipy.spatial.distance.pdist(self._dense(), "cityblock").max()) / 2
+
+    @property
+    def contraction_time(self) -> float:
+        """The least t with ‖(μ − ν) P‖₁ ≤ exp(−1/t) ‖μ − ν‖₁: what the paper's proofs use in place of the mixing time.
+
+        Ergodic chains need not have one: two states without a common successor suffice.
+        """
+        if self.contraction == 0.0:
+            return 0.0
+        if self.contraction > 1.0 - 1e-12:
+            distances = scipy.spatial.distance.squareform(scipy.spatial.distance.pdist(self._dense(), "cityblock"))
+            x, y = map(int, np.unravel_index(np.argmax(distances), distances.shape))
+            raise DoesNotExist(
+                f"no contraction time: states {min(x, y)} and {max(x, y)} have no common successor, "
+                "so one step need not bring distributions closer"
+            )
+        return -1.0 / math.log(self.contraction)
+
+    @cached_property
+    def spectral_gap(self) -> float:
+        """1 − the second largest modulus of an eigenvalue of P; zero for periodic chains and for several classes."""
+        if len(self.recurrent_classes) > 1 or self.period > 1:
+            return 0.0
+        if self.num_states == 1:
+            return 1.0
+        self._require_small("the spectral gap")
+        moduli = np.sort(np.abs(np.linalg.eigvals(self._dense())))
+        return float(1.0 - moduli[-2])
+
+    def hitting_times(self, target: int | Iterable[int]) -> FloatArray:
+        """The expected number of steps to reach `target`, a state or several, from each state.
+
+        Zero on the target, infinite where it is missed with positive probability.
+        """
+        states = np.atleast_1d(np.asarray(target if isinstance(target, int | np.integer) else list(target)))
+        if states.size == 0 or states.dtype.kind not in "iu" or states.min() < 0 or states.max() >= self.num_states:
+            raise InvalidInput(f"target must be states in 0..{self.num_states - 1}, not {target!r}")
+        on_target = np.zeros(self.num_states, dtype=bool)
+        on_target[states] = True
+        doomed = can_reach(self._graph, ~can_reach(self._graph, on_target), avoiding=on_target)
+        times = np.where(doomed, np.inf, 0.0)
+        inner = np.flatnonzero(~on_target & ~doomed)
+        if inner.size:
+            block = self.transitions[inner][:, inner]
+            eye = scipy.sparse.eye_array(inner.size, format="csr") if is_sparse(block) else np.eye(inner.size)
+            times[inner] = LinearSystem(eye - block).solve(np.ones(inner.size))
+        return times
+
+    def _require_mixing(self) -> None:
+        self.require_one_class("the mixing time does not exist")
+        if self.period > 1:
+            raise DoesNotExist(f"the mixing time does not exist: the chain is periodic, with period {self.period}")
+
+    def _require_small(self, what: str) -> None:
+        if self.num_states > MAX_DENSE_STATES:
+            raise DoesNotExist(
+                f"{what} is computed for at most {MAX_DENSE_STATES} states, and this chain has {self.num_states}"
+            )
+
+    def _dense(self) -> FloatArray:
+        return np.asarray(self.transitions.toarray() if is_sparse(self.transitions) else self.transitions)
+
+    def _distance(self, power: FloatArray) -> float:
+        return float(np.abs(power - self.stationary_distribution).sum(axis=1).max())
+
+
+def can_reach(graph: Matrix, target: BoolArray, avoiding: BoolArray | None = None) -> BoolArray:
+    """The states with a path into `target` whose states before it are not in `avoiding`."""
+    if not target.any():
+        return np.zeros_like(target)
+    edges = graph.tocoo()
+    keep = ~avoiding[edges.row] if avoiding is not None else np.ones(len(edges.row), dtype=bool)
+    n = graph.shape[0]
+    # Reversed edges, and a node n from which every target state is one step away.
+    sources = np.concatenate([edges.col[keep], np.full(int(target.sum()), n)])
+    sinks = np.concatenate([edges.row[keep], np.flatnonzero(target)])
+    reverse = scipy.sparse.csr_array((np.ones(len(sources)), (sources, sinks)), shape=(n + 1, n + 1))
+    reached = np.zeros(n + 1, dtype=bool)
+    reached[scipy.sparse.csgraph.breadth_first_order(reverse, n, return_predecessors=False)] = True
+    return reached[:n]
+
+
+def _multiply(left: FloatArray, right: FloatArray) -> FloatArray:
+    product = left @ right
+    return np.asarray(product / product.sum(axis=1, keepdims=True))
+
+
+def describe_states(states: Iterable[int]) -> str:
+    """{0,3}, shortened where there are many."""
+    names = [str(int(state)) for state in states]
+    return "{" + ",".join(names if len(names) <= 8 else [*names[:6], "…", names[-1]]) + "}"
+
+
+def describe_classes(classes: Iterable[IntArray]) -> str:
+    """{0,3} and {5}, shortened where there are many."""
+    names = [describe_states(states) for states in classes]
+    if len(names) > 4:
+        names = [*names[:3], f"{len(names) - 3} more"]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,226 @@
+"""How hard a model is: worst mixing time, distribution mismatch, diameter."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse
+
+from aapi.errors import DoesNotExist
+from aapi.mdp.chain import can_reach
+from aapi.mdp.optimal import Solution, solve
+from aapi.mdp.policy_values import induced_chain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aapi.mdp.linear import BoolArray, FloatArray, IntArray, Matrix
+    from aapi.mdp.model import FiniteMDP
+
+__all__ = ["WorstMixing", "diameter", "mismatch", "optimal_hitting_times", "optimal_mismatch", "worst_mixing_time"]
+
+ENUMERATED = 4_096  # up to this many policies, all are tried
+SEARCHED = 1_000  # policies tried when there are more
+IMPROVEMENT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class WorstMixing:
+    """The largest mixing time found, a policy that has it, and whether every deterministic policy was tried.
+
+    Where `exact` is false, `time` is a lower bound: the best of a search. Randomised policies are not tried.
+    """
+
+    time: int
+    policy: IntArray
+    exact: bool
+
+    def __str__(self) -> str:
+        scope = "exact over deterministic policies" if self.exact else "lower bound from a search"
+        return f"{'' if self.exact else '≥ '}{self.time} ({scope})"
+
+
+def worst_mixing_time(
+    mdp: FiniteMDP, *, enumerate_up_to: int = ENUMERATED, search_budget: int = SEARCHED, seed: int = 0
+) -> WorstMixing:
+    """The largest mixing time of a deterministic policy: by enumeration if there are at most `enumerate_up_to`.
+
+    Actions of a state with the same transitions count once. With more policies than that, coordinate ascent from
+    constant, optimal and random policies, `search_budget` in all, gives a lower bound, labelled as such.
+    """
+    choices = _distinct_actions(mdp)
+    exact = math.prod(map(len, choices)) <= enumerate_up_to
+    found = _enumerated(mdp, choices) if exact else _searched(mdp, choices, search_budget, seed)
+    worst = max(found, key=lambda pair: pair[0])
+    return WorstMixing(worst[0], np.array(worst[1]), exact)
+
+
+def _enumerated(mdp: FiniteMDP, choices: list[list[int]]) -> Iterator[tuple[int, IntArray]]:
+    for policy in map(np.array, itertools.product(*choices)):
+        yield _mixing(mdp, policy)[0], policy
+
+
+def _searched(mdp: FiniteMDP, choices: list[list[int]], budget: int, seed: int) -> Iterator[tuple[int, IntArray]]:
+    random = np.random.default_rng(seed)
+    starts = [np.array([c[min(a, len(c) - 1)] for c in choices]) for a in range(max(map(len, choices)))]
+    starts += [solve(mdp).policy]
+    while budget > 0:
+        policy = starts.pop(0) if starts else np.array([random.choice(c) for c in choices])
+        best, improved = _mixing(mdp, policy), True
+        budget -= 1
+        while improved and budget > 0:
+            improved = False
+            for state, actions in enumerate(choices):
+                for action in actions:
+                    if action == policy[state] or budget <= 0:
+                        continue
+                    candidate = policy.copy()
+                    candidate[state] = action
+                    budget -= 1
+                    if (score := _mixing(mdp, candidate)) > best:
+                        best, policy, improved = score, candidate, True
+        yield best[0], policy
+
+
+def _mixing(mdp: FiniteMDP, policy: IntArray) -> tuple[int, float]:
+    """The mixing time and, to break ties, how far the chain still is from stationarity then."""
+    chain = induced_chain(mdp, policy)
+    try:
+        return chain.mixing_time, chain.distance_to_stationarity(chain.mixing_time)
+    except DoesNotExist as error:
+        shown = np.array2string(policy, threshold=20, edgeitems=6, separator=",", max_line_width=1000)
+        raise DoesNotExist(f"no worst mixing time: under the policy {shown} {error}") from None
+
+
+def _distinct_actions(mdp: FiniteMDP) -> list[list[int]]:
+    rows: Matrix = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
+    result = []
+    for state in range(mdp.num_states):
+        first: dict[bytes, int] = {}
+        for action in range(mdp.num_actions):
+            part = slice(*rows.indptr[state * mdp.num_actions + action :][:2])
+            first.setdefault(rows.indices[part].tobytes() + rows.data[part].tobytes(), action)
+        result.append(list(first.values()))
+    return result
+
+
+def optimal_mismatch(solution: Solution) -> float:
+    """ρ as the paper's proof uses it: max 1/μ_*(x) over the states that the optimal policy keeps visiting."""
+    weights = solution.values.stationary_distribution
+    return float(1.0 / weights[weights > 0].min())
+
+
+def mismatch(mdp: FiniteMDP) -> float:
+    """ρ as the paper's theorem uses it: max over policies π and states x with μ_π(x) ≠ 0 of 1/μ_π(x).
+
+    Exact, without enumeration: 1/μ_π(x) is the expected time to return to x, and its maximum over policies is the
+    value of a longest-path problem. Infinite, hence an error, as soon as one policy can avoid a state that another
+    one keeps visiting.
+    """
+    worst = 0.0
+    support = _support(mdp)
+    for state in range(mdp.num_states):
+        if _avoidable(mdp, support, state):
+            if _reachable_surely(mdp, support, state)[state]:
+                raise DoesNotExist(
+                    f"the mismatch is infinite: some policies keep visiting state {state} and others avoid it, "
+                    "so mixtures visit it arbitrarily rarely"
+                )
+            continue  # no policy keeps visiting it
+        times = _extreme_hitting_times(mdp, np.zeros(mdp.num_states, dtype=np.int64), state, sign=1.0)
+        worst = max(worst, 1.0 + float(mdp.expected(times)[state].max()))
+    return worst
+
+
+def diameter(mdp: FiniteMDP) -> float:
+    """The expected time between the two states that are furthest apart under the best policy for the journey."""
+    return max(float(optimal_hitting_times(mdp, target).max()) for target in range(mdp.num_states))
+
+
+def optimal_hitting_times(mdp: FiniteMDP, target: int) -> FloatArray:
+    """min over policies of the expected number of steps to reach `target`, from each state."""
+    support = _support(mdp)
+    reachable = _reachable_surely(mdp, support, target, count_target=True)
+    if not reachable.all():
+        raise DoesNotExist(
+            f"no policy is sure to reach state {target} from state {int(np.argmin(reachable))}: "
+            "the hitting time, and so the diameter, is infinite"
+        )
+    return _extreme_hitting_times(mdp, _proper_policy(mdp, support, target), target, sign=-1.0)
+
+
+def _extreme_hitting_times(mdp: FiniteMDP, policy: IntArray, target: int, sign: float) -> FloatArray:
+    """Policy iteration for the longest (sign 1) or shortest (sign −1) expected time to `target`."""
+    states = np.arange(mdp.num_states)
+    while True:
+        times = induced_chain(mdp, policy).hitting_times(target)
+        lengths = sign * (1.0 + mdp.expected(times))
+        better = lengths.argmax(axis=1)
+        margin = IMPROVEMENT * float(times.max())
+        rises = (lengths[states, better] > lengths[states, policy] + margin) & (states != target)
+        if not rises.any():
+            return times
+        policy = np.where(rises, better, policy)
+
+
+def _support(mdp: FiniteMDP) -> Matrix:
+    """Who can follow whom: (states · actions, states), as ones."""
+    support = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
+    support.data = np.ones_like(support.data)
+    return support
+
+
+def _stays_in(mdp: FiniteMDP, support: Matrix, inside: BoolArray) -> BoolArray:
+    """The pairs (x, a), as a (states, actions) mask, that start in `inside` and never leave it in one step."""
+    leaves = (support @ (~inside).astype(float) > 0).reshape(mdp.num_states, mdp.num_actions)
+    return np.asarray(inside[:, None] & ~leaves)
+
+
+def _avoidable(mdp: FiniteMDP, support: Matrix, state: int) -> bool:
+    """Whether some policy, from some state, never visits `state`."""
+    inside = np.arange(mdp.num_states) != state
+    while True:
+        kept = _stays_in(mdp, support, inside).any(axis=1)
+        if np.array_equal(kept, inside):
+            return bool(inside.any())
+        inside = kept
+
+
+def _reachable_surely(mdp: FiniteMDP, support: Matrix, target: int, *, count_target: bool = False) -> BoolArray:
+    """From where some policy reaches `target` with certainty; for the target itself, returns to it unless counted."""
+    inside = np.ones(mdp.num_states, dtype=bool)
+    goal = np.arange(mdp.num_states) == target
+    while True:
+        allowed = _stays_in(mdp, support, inside)
+        if count_target:
+            allowed[target] = True
+        rows = np.flatnonzero(allowed.ravel())
+        pairs = support[rows].tocoo()
+        edges = (np.ones(pairs.nnz), (rows[pairs.row] // mdp.num_actions, pairs.col))
+        graph = scipy.sparse.csr_array(edges, shape=(mdp.num_states, mdp.num_states))
+        kept = can_reach(graph, goal) & allowed.any(axis=1)
+        if np.array_equal(kept, inside):
+            return inside
+        inside = kept
+
+
+def _proper_policy(mdp: FiniteMDP, support: Matrix, target: int) -> IntArray:
+    """A policy that reaches `target` from everywhere: in each state an action that may lead one step closer.
+
+    Only asked for where the target is surely reachable from all states, so that no step leads out of reach.
+    """
+    distance = np.full(mdp.num_states, np.inf)
+    distance[target] = 0.0
+    policy = np.zeros(mdp.num_states, dtype=np.int64)
+    for step in itertools.count(1):
+        closer = (support @ (distance < step).astype(float) > 0).reshape(mdp.num_states, mdp.num_actions)
+        new = closer.any(axis=1) & np.isinf(distance)
+        if not new.any():
+            return policy
+        distance[new] = step
+        policy[new] = closer[new].argmax(axis=1)
+    raise AssertionError("unreachable")

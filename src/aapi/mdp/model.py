@@ -1,0 +1,270 @@
+"""A finite Markov decision process is data: transition probabilities and rewards."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import scipy.sparse
+
+from aapi.errors import InvalidInput
+from aapi.files import atomic_write
+from aapi.mdp.linear import FloatArray, IntArray, Matrix, is_sparse
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+__all__ = ["FiniteMDP"]
+
+ROW_SUM_TOLERANCE = 1e-9  # a row further from one than this is refused
+ROUNDING = 1e-14  # a row further from one than this is rescaled
+
+
+class FiniteMDP:
+    """P(x'|x, a) and r(x, a), checked once, never changed afterwards.
+
+    transitions: dense, of shape (states, actions, states); or sparse, of shape (states · actions, states), where row
+        x · actions + a holds P(·|x, a). Rows must be probability vectors within 1e-9; they are rescaled to sum to one.
+    rewards: (states, actions).
+    state_names, action_names: optional words for people, one each.
+    initial_state: where a simulation starts.
+    """
+
+    def __init__(
+        self,
+        transitions: ArrayLike | Matrix,
+        rewards: ArrayLike,
+        *,
+        state_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+        initial_state: int = 0,
+    ) -> None:
+        self.rewards: FloatArray = _float_array(rewards, "rewards")
+        if self.rewards.ndim != 2:
+            raise InvalidInput(f"rewards must have the shape (states, actions), not {self.rewards.shape}")
+        if 0 in self.rewards.shape:
+            raise InvalidInput(
+                f"a model needs at least one state and one action; rewards have shape {self.rewards.shape}"
+            )
+        self.num_states, self.num_actions = map(int, self.rewards.shape)
+        self._rows: Matrix = self._as_rows(transitions)
+        self._check_probabilities()
+        _check_finite("rewards", self.rewards, self.num_actions)
+        self.rewards.flags.writeable = False
+        self.state_names = _names(state_names, self.num_states, "state")
+        self.action_names = _names(action_names, self.num_actions, "action")
+        if not 0 <= initial_state < self.num_states:
+            raise InvalidInput(f"initial_state must lie in 0..{self.num_states - 1}, not {initial_state}")
+        self.initial_state = int(initial_state)
+
+    def __repr__(self) -> str:
+        kind = f"sparse, {self._rows.nnz} transitions" if self.is_sparse else "dense"
+        return f"FiniteMDP({self.num_states} states, {self.num_actions} actions, {kind})"
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the transitions are held as a sparse matrix."""
+        return is_sparse(self._rows)
+
+    @property
+    def transitions(self) -> Matrix:
+        """P, in the form it is held in: dense (states, actions, states) or sparse (states · actions, states)."""
+        return self._rows if self.is_sparse else self._rows.reshape(self.num_states, self.num_actions, self.num_states)
+
+    def expected(self, values: FloatArray) -> FloatArray:
+        """Σ_x' P(x'|x, a) values(x'), of shape (states, actions)."""
+        return np.asarray(self._rows @ values).reshape(self.num_states, self.num_actions)
+
+    def backup(self, values: FloatArray) -> FloatArray:
+        """r(x, a) + Σ_x' P(x'|x, a) values(x'), of shape (states, actions)."""
+        return self.rewards + self.expected(values)
+
+    def under(self, policy: ArrayLike) -> tuple[Matrix, FloatArray]:
+        """P_π and r_π: the chain of states under a stationary policy, and its expected rewards.
+
+        policy: the probabilities π(a|x), of shape (states, actions); or one action per state.
+        """
+        policy = self.check_policy(policy)
+        states = np.arange(self.num_states)
+        if policy.ndim == 1:
+            return self._rows[states * self.num_actions + policy], self.rewards[states, policy]
+        rewards = np.einsum("xa,xa->x", policy, self.rewards)
+        if not self.is_sparse:
+            return (policy[:, None, :] @ self.transitions)[:, 0, :], rewards
+        rows, actions = np.nonzero(policy)
+        columns = rows * self.num_actions + actions
+        shape = (self.num_states, self.num_states * self.num_actions)
+        return scipy.sparse.csr_array((policy[rows, actions], (rows, columns)), shape=shape) @ self._rows, rewards
+
+    def check_policy(self, policy: ArrayLike) -> FloatArray | IntArray:
+        """The policy as an array: (states,) of actions, or (states, actions) of probabilities; or an error."""
+        array = np.asarray(policy)
+        if array.shape == (self.num_states,) and np.issubdtype(array.dtype, np.integer):
+            bad = np.flatnonzero((array < 0) | (array >= self.num_actions))
+            if bad.size:
+                raise InvalidInput(
+                    f"the policy takes action {array[bad[0]]} in state {bad[0]}; actions are 0..{self.num_actions - 1}"
+                )
+            return array.astype(np.int64)
+        if array.shape != self.rewards.shape:
+            raise InvalidInput(
+                f"a policy is one integer action per state, or probabilities of shape {self.rewards.shape}; "
+                f"got {array.dtype} of shape {array.shape}"
+            )
+        array = _float_array(array, "policy")
+        _check_finite("policy", array, self.num_actions)
+        bad = np.flatnonzero((array < 0).any(axis=1) | (abs(array.sum(axis=1) - 1) > ROW_SUM_TOLERANCE))
+        if bad.size:
+            raise InvalidInput(f"the policy's row of state {bad[0]} is not a probability vector: {array[bad[0]]}")
+        return array
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an .npz file (arrays only, no pickle); the file appears whole or not at all."""
+        arrays: dict[str, Any] = {"rewards": self.rewards, "initial_state": np.array(self.initial_state)}
+        if self.is_sparse:
+            arrays |= {f"transitions_{part}": getattr(self._rows, part) for part in ("data", "indices", "indptr")}
+        else:
+            arrays["transitions"] = self.transitions
+        if self.state_names is not None:
+            arrays["state_names"] = np.array(self.state_names)
+        if self.action_names is not None:
+            arrays["action_names"] = np.array(self.action_names)
+        with atomic_write(path) as file:
+            np.savez_compressed(file, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> FiniteMDP:
+        """Read what `save`, or numpy's `savez(transitions=…, rewards=…)`, wrote. Never runs code from the file."""
+        arrays = _read_arrays(Path(path))
+        names = {key: list(map(str, arrays[key])) for key in ("state_names", "action_names") if key in arrays}
+        start = arrays.get("initial_state", np.array(0))
+        if start.size != 1 or not np.issubdtype(start.dtype, np.integer):
+            raise InvalidInput(f"{path}: initial_state must be one integer, not {start!r}")
+        try:
+            return cls(_stored_transitions(arrays), arrays["rewards"], initial_state=int(start.item()), **names)
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}: {error}") from None
+
+    def _as_rows(self, transitions: Any) -> Matrix:
+        states, actions = self.num_states, self.num_actions
+        if is_sparse(transitions):
+            if transitions.shape != (states * actions, states):
+                raise InvalidInput(
+                    f"sparse transitions must have the shape (states · actions, states) = "
+                    f"{(states * actions, states)} to fit the rewards, not {transitions.shape}"
+                )
+            rows = scipy.sparse.csr_array(transitions, dtype=np.float64, copy=True)
+            rows.sum_duplicates()
+            return rows
+        dense = _float_array(transitions, "transitions")
+        if dense.shape != (states, actions, states):
+            raise InvalidInput(
+                f"transitions must have the shape (states, actions, states) = {(states, actions, states)} "
+                f"to fit the rewards, not {dense.shape}"
+            )
+        return dense.reshape(states * actions, states)
+
+    def _check_probabilities(self) -> None:
+        rows = self._rows
+        entries = rows.data if is_sparse(rows) else rows
+        sums = np.asarray(rows.sum(axis=1)).ravel()
+        off = abs(sums - 1.0)
+        if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):  # also where there is a NaN
+            self._refuse(entries, sums)
+        if off.max() > ROUNDING:
+            scale = np.where(off > ROUNDING, 1.0 / sums, 1.0)
+            if is_sparse(rows):
+                rows.data *= np.repeat(scale, np.diff(rows.indptr))
+            else:
+                rows *= scale[:, None]
+        if is_sparse(rows):
+            rows.eliminate_zeros()
+        (rows.data if is_sparse(rows) else rows).flags.writeable = False
+
+    def _refuse(self, entries: FloatArray, sums: FloatArray) -> NoReturn:
+        flat = entries.ravel()
+        for wrong, what in ((~np.isfinite(flat), "{}, not a number"), (flat < 0, "the negative probability {}")):
+            if wrong.any():
+                first = int(np.argmax(wrong))
+                starts = self._rows.indptr if self.is_sparse else np.arange(0, flat.size, self.num_states)
+                row = int(np.searchsorted(starts, first, "right")) - 1
+                raise InvalidInput(f"transitions of {self._pair(row)} hold {what.format(flat[first])}")
+        row = int(np.argmax(abs(sums - 1.0) > ROW_SUM_TOLERANCE))
+        raise InvalidInput(f"transitions of {self._pair(row)} sum to {sums[row]:.12g}, not to 1")
+
+    def _pair(self, row: int) -> str:
+        return f"state {row // self.num_actions}, action {row % self.num_actions}"
+
+
+def _float_array(values: Any, what: str) -> FloatArray:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+        return np.array(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} must be a rectangular array of real numbers") from None
+
+
+def _check_finite(what: str, array: FloatArray, num_actions: int) -> None:
+    wrong = np.flatnonzero(~np.isfinite(array))
+    if wrong.size:
+        state, action = divmod(int(wrong[0]), num_actions)
+        raise InvalidInput(f"{what} of state {state}, action {action} is {array[state, action]}, not a finite number")
+
+
+def _names(names: Sequence[str] | None, count: int, what: str) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    if len(names) != count:
+        raise InvalidInput(f"{len(names)} {what} names for {count} {what}s")
+    return tuple(map(str, names))
+
+
+def _read_arrays(path: Path) -> dict[str, Any]:
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder, not a model file")
+    try:
+        with path.open("rb") as file:
+            if file.read(2) != b"PK":
+                raise InvalidInput(f"{path} is not an .npz file (nor is anything else, a pickle for one, ever loaded)")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = {key: archive[key] for key in archive.files}
+    except InvalidInput:
+        raise
+    except FileNotFoundError:
+        raise InvalidInput(f"{path} does not exist") from None
+    except PermissionError:
+        raise InvalidInput(f"{path} may not be read: permission denied") from None
+    except MemoryError:
+        raise InvalidInput(f"{path} claims arrays that do not fit into memory") from None
+    except (OSError, EOFError, KeyError, SyntaxError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        if "Object arrays" in str(error):
+            raise InvalidInput(f"{path} holds pickled objects, which are never loaded") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidInput(f"{path} is truncated or damaged ({reason})") from None
+    if "rewards" not in arrays or not {"transitions", "transitions_data"} & arrays.keys():
+        raise InvalidInput(
+            f"{path} must hold the arrays transitions and rewards; it holds {', '.join(arrays) or 'nothing'}"
+        )
+    return arrays
+
+
+def _stored_transitions(arrays: dict[str, Any]) -> Any:
+    if "transitions" in arrays:
+        return arrays["transitions"]
+    try:
+        parts = tuple(arrays[f"transitions_{part}"] for part in ("data", "indices", "indptr"))
+        matrix = scipy.sparse.csr_array(parts, shape=(math.prod(arrays["rewards"].shape), arrays["rewards"].shape[0]))
+        matrix.check_format(full_check=True)
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        raise InvalidInput(f"the sparse transitions are not a valid matrix ({error})") from None
+    return matrix

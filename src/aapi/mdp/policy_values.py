@@ -1,0 +1,78 @@
+"""What a stationary policy is worth: gain, bias, Q-function, stationary distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aapi.errors import DoesNotExist
+from aapi.mdp.chain import Chain, describe_states
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from aapi.mdp.linear import FloatArray, Matrix
+    from aapi.mdp.model import FiniteMDP
+
+__all__ = ["PolicyValues", "chain_values", "common_gain", "induced_chain", "policy_values"]
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyValues:
+    """The solution of λ = P_π λ and λ + V = r_π + P_π V with μ·V = 0 on every recurrent class.
+
+    gains: λ_π(x), one per state: the long-run average reward from x.
+    bias: V_π(x); q_values: Q_π(x, a) = r(x, a) − λ_π(x) + Σ_x' P(x'|x, a) V_π(x').
+    chain: the Markov chain under the policy.
+    """
+
+    chain: Chain
+    gains: FloatArray
+    bias: FloatArray
+    q_values: FloatArray
+
+    @property
+    def gain(self) -> float:
+        """λ_π where it is the same from every state; otherwise an error that points to `gains`."""
+        return common_gain(self.gains, self.chain)
+
+    @property
+    def stationary_distribution(self) -> FloatArray:
+        """μ_π, of shape (states,); an error if there are several recurrent classes."""
+        return self.chain.stationary_distribution
+
+
+def induced_chain(mdp: FiniteMDP, policy: ArrayLike) -> Chain:
+    """The Markov chain of states under a stationary policy."""
+    return Chain(mdp.under(policy)[0])
+
+
+def policy_values(mdp: FiniteMDP, policy: ArrayLike) -> PolicyValues:
+    """Evaluate a stationary policy exactly; periodic and multichain policies included.
+
+    policy: the probabilities π(a|x), of shape (states, actions); or one action per state.
+    """
+    transitions, rewards = mdp.under(policy)
+    chain, gains, bias = chain_values(transitions, rewards)
+    return PolicyValues(chain, gains, bias, mdp.backup(bias) - gains[:, None])
+
+
+def chain_values(transitions: Matrix, rewards: FloatArray) -> tuple[Chain, FloatArray, FloatArray]:
+    """The chain, its gains and its bias for rewards r(x), from one factorisation (Puterman 1994, section 8.2)."""
+    chain = Chain(transitions)
+    weights = chain.stationary_distributions
+    gains = chain.extend(weights @ rewards)
+    bias = chain.system.solve(rewards - gains)
+    return chain, gains, bias - chain.extend(weights @ bias)
+
+
+def common_gain(gains: FloatArray, chain: Chain) -> float:
+    """The one number in `gains`, or an error that names the classes that differ."""
+    scale = max(1e-300, float(np.abs(gains).max()))
+    if np.ptp(gains) <= 1e-9 * scale:
+        return float(gains[chain.recurrent_classes[0][0]])
+    parts = [f"{gains[c[0]]:.6g} on {describe_states(c)}" for c in chain.recurrent_classes[:4]]
+    more = ", …" if len(chain.recurrent_classes) > 4 else ""
+    raise DoesNotExist(f"the gain differs between states ({', '.join(parts)}{more}); see gains, one per state")

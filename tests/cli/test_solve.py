@@ -1,0 +1,126 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import aapi
+from aapi.cli.main import main
+from aapi.environments import ergodic
+
+
+def run(capsys, *arguments):
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = stop.code
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_json(capsys):
+    status, out, err = run(capsys, "solve", "ergodic", "--states", "10", "--actions", "2", "--json")
+    facts = json.loads(out)
+    assert (status, err) == (0, "")
+    assert facts["gain"] == pytest.approx(0.210478, abs=5e-7)
+    assert facts["gain_lower"] <= facts["gain"] <= facts["gain_upper"] <= facts["gain_lower"] + 1e-12
+    assert facts["policy"] == [0] * 4 + [1] * 6
+    assert facts["recurrent_classes"] == [list(range(10))]
+    assert [facts[key] for key in ("states", "actions", "period", "mixing_time")] == [10, 2, 1, 5]
+    assert facts["bias_span"] == pytest.approx(0.921048, abs=5e-7)
+
+
+def test_json_says_why_there_is_no_mixing_time(capsys):
+    facts = json.loads(run(capsys, "solve", "deep-sea", "--size", "10", "--json")[1])
+    assert facts["gain"] == pytest.approx(1.5, abs=1e-12)
+    assert facts["mixing_time"] is None
+    assert "period 10" in facts["mixing_time_reason"]
+
+
+def test_json_of_a_multichain_file_has_a_gain_per_state(capsys, tmp_path):
+    path = tmp_path / "two.npz"
+    np.savez(path, transitions=np.eye(2)[:, None, :], rewards=[[1.0], [2.0]])
+    facts = json.loads(run(capsys, "solve", str(path), "--json")[1])
+    assert facts["gain"] == [1.0, 2.0]
+    assert facts["recurrent_classes"] == [[0], [1]]
+    assert "{0} and {1}" in facts["mixing_time_reason"]
+    assert "1 to 2, by state" in run(capsys, "solve", str(path))[1]
+
+
+def test_measures(capsys):
+    facts = json.loads(run(capsys, "solve", "ergodic", "--states", "5", "--measures", "--json")[1])
+    assert facts["worst_mixing_time"] == 6
+    assert facts["worst_mixing_time_exact"]
+    assert facts["mismatch"] == pytest.approx(12.33, abs=0.005)
+    assert facts["mismatch_optimal"] == pytest.approx(7.07, abs=0.005)
+    assert facts["diameter"] == pytest.approx(4.8)
+    facts = json.loads(run(capsys, "solve", "deep-sea", "--size", "3", "--measures", "--json")[1])
+    assert facts["mismatch"] is None
+    assert "avoid" in facts["mismatch_reason"]
+    assert "period 3" in facts["worst_mixing_time_reason"]
+
+
+@pytest.mark.parametrize(
+    "problem", [["river-swim", "--states", "4"], ["access-control"], ["garnet", "--model-seed", "3"], ["deep-sea"]]
+)
+def test_table_fits_80_columns(capsys, problem):
+    status, out, err = run(capsys, "solve", *problem, "--measures")
+    assert (status, err) == (0, "")
+    assert "optimal gain" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["solve", "ergodik"], "unknown problem 'ergodik': did you mean ergodic? choose ergodic, deep-sea,"),
+        (["solve", "absent.npz"], "absent.npz does not exist"),
+        (["solve", "ergodic", "--size", "3"], "ergodic takes --states and --actions, not --size"),
+        (["solve", "ergodic", "--states", "1"], "ergodic: --states must be at least 3, not 1"),
+        (["solve", "deep-sea", "--size", "ten"], "argument --size: invalid int value: 'ten'"),
+        (["solve"], "the following arguments are required: problem"),
+        (["sovle"], "invalid choice: 'sovle'"),
+        ([], "the following arguments are required: command"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
+    status, out, err = run(capsys, *arguments)
+    assert status == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_bad_files_are_one_line_and_status_2(capsys, tmp_path):
+    good = tmp_path / "good.npz"
+    ergodic(5, 2).save(good)
+    truncated = tmp_path / "truncated.npz"
+    truncated.write_bytes(good.read_bytes()[:300])
+    nan = tmp_path / "nan.npz"
+    np.savez(nan, transitions=[[[np.nan]]], rewards=[[0.0]])
+    for path, words in ((truncated, "truncated"), (nan, "state 0, action 0 hold nan"), (tmp_path, "is a folder")):
+        status, out, err = run(capsys, "solve", str(path))
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert words in err
+        assert str(path) in err
+
+
+def test_help_is_light_and_shows_examples():
+    script = (
+        "import sys; from aapi.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numpy', 'numba', 'scipy', 'matplotlib', 'gymnasium', 'rich'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "examples:" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "aapi", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"aapi {aapi.__version__}\n"
+
+
+def test_a_closed_pipe_is_no_error():
+    script = f"{sys.executable} -m aapi solve garnet --json | head -c 1"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)  # noqa: S607
+    assert (done.stdout, done.stderr) == ("{", "")

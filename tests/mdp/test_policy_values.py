@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import dense_transitions, models, policies
+
+from aapi.environments import garnet
+from aapi.errors import DoesNotExist
+from aapi.mdp import FiniteMDP, policy_values
+
+
+def test_two_states_by_hand():
+    # From 0 to 1 and back for sure: a cycle with rewards 1 and 0.
+    mdp = FiniteMDP([[[0.0, 1.0]], [[1.0, 0.0]]], [[1.0], [0.0]])
+    values = policy_values(mdp, [0, 0])
+    assert values.gain == 0.5
+    assert values.bias.tolist() == [0.25, -0.25]
+    assert values.q_values.tolist() == [[0.25], [-0.25]]
+    assert values.stationary_distribution.tolist() == [0.5, 0.5]
+
+
+def test_gains_of_several_classes():
+    mdp = FiniteMDP([[[1.0, 0, 0]], [[0, 1.0, 0]], [[0.25, 0.75, 0]]], [[4.0], [8.0], [100.0]])
+    values = policy_values(mdp, [0, 0, 0])
+    assert values.gains.tolist() == [4.0, 8.0, 7.0]
+    assert values.bias.tolist() == [0.0, 0.0, 93.0]
+    with pytest.raises(DoesNotExist, match=r"4 on \{0\}, 8 on \{1\}"):
+        _ = values.gain
+
+
+@given(st.data())
+def test_poisson_equation_and_definition_of_q(data):
+    mdp = data.draw(models())
+    policy = data.draw(policies(mdp))
+    values = policy_values(mdp, policy)
+    p = dense_transitions(mdp)
+    p_pi = np.einsum("xa,xay->xy", policy, p)
+    r_pi = (policy * mdp.rewards).sum(axis=1)
+    scale = np.abs(mdp.rewards).max() + np.abs(values.bias).max() + 1e-300
+    assert p_pi @ values.gains == pytest.approx(values.gains, abs=1e-10 * scale)
+    assert values.gains + values.bias == pytest.approx(r_pi + p_pi @ values.bias, abs=1e-10 * scale)
+    for mu in values.chain.stationary_distributions:
+        assert mu @ values.bias == pytest.approx(0, abs=1e-10 * scale)
+    q = mdp.rewards - values.gains[:, None] + np.einsum("xay,y->xa", p, values.bias)
+    assert values.q_values == pytest.approx(q, abs=1e-10 * scale)
+    assert (policy * values.q_values).sum(axis=1) == pytest.approx(values.bias, abs=1e-10 * scale)
+
+
+@given(st.data())
+def test_performance_difference_lemma(data):
+    mdp = data.draw(models())
+    pi, hat = data.draw(policies(mdp)), data.draw(policies(mdp))
+    values, values_hat = policy_values(mdp, pi), policy_values(mdp, hat)
+    if len(values.chain.recurrent_classes) > 1 or len(values_hat.chain.recurrent_classes) > 1:
+        return
+    difference = values.stationary_distribution @ ((pi - hat) * values_hat.q_values).sum(axis=1)
+    scale = np.abs(mdp.rewards).max() + np.abs(values_hat.q_values).max() + 1e-300
+    assert values.gain - values_hat.gain == pytest.approx(difference, abs=1e-10 * scale)
+
+
+def test_large_sparse_chains_agree_between_the_two_solvers(monkeypatch):
+    import aapi.mdp.linear as linear
+
+    mdp = garnet(1500, 2, 4, seed=3)
+    policy = np.full((1500, 2), 0.5)
+    direct = policy_values(mdp, policy)
+    monkeypatch.setattr(linear, "ITERATIVE_SIZE", 10)
+    monkeypatch.setattr(linear.scipy.sparse.linalg, "splu", lambda matrix: pytest.fail("was to be iterated"))
+    iterated = policy_values(mdp, policy)
+    assert iterated.gain == pytest.approx(direct.gain, abs=1e-12)
+    assert iterated.bias == pytest.approx(direct.bias, abs=1e-9)
+
+
+def test_where_iteration_fails_the_direct_solver_takes_over(monkeypatch):
+    import aapi.mdp.linear as linear
+    from aapi.environments import deep_sea
+
+    monkeypatch.setattr(linear, "ITERATIVE_SIZE", 10)
+    assert policy_values(deep_sea(20), np.ones(400, dtype=int)).gain == pytest.approx(1.0, abs=1e-12)
