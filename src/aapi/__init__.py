@@ -9,13 +9,33 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aapi import environments, errors, mdp
+    from aapi import algorithms, environments, errors, evaluation, features, improvement, mdp
+    from aapi.algorithms import AAPI, RLSVI, AdaptiveFTRL, GreedyAPI, PolicyIteration, Politex, Result, run
     from aapi.mdp import FiniteMDP
 
 __version__ = "0.1.0"
-__all__ = ["FiniteMDP", "environments", "errors", "mdp"]
+__all__ = [
+    "AAPI",
+    "RLSVI",
+    "AdaptiveFTRL",
+    "FiniteMDP",
+    "GreedyAPI",
+    "PolicyIteration",
+    "Politex",
+    "Result",
+    "algorithms",
+    "environments",
+    "errors",
+    "evaluation",
+    "features",
+    "improvement",
+    "mdp",
+    "run",
+]
 
-_HOME = {"FiniteMDP": "aapi.mdp"}
+_HOME = {"FiniteMDP": "aapi.mdp"} | dict.fromkeys(
+    ["AAPI", "RLSVI", "AdaptiveFTRL", "GreedyAPI", "PolicyIteration", "Politex", "Result", "run"], "aapi.algorithms"
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 from aapi.errors import InvalidInput
 
-__all__ = ["at_least"]
+__all__ = ["at_least", "finite", "one_of"]
 
 
 def at_least(least: int, **values: int) -> None:
@@ -18,3 +19,23 @@ def at_least(least: int, **values: int) -> None:
             raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
         if whole < least:
             raise InvalidInput(f"{name} must be at least {least}, not {value}")
+
+
+def finite(least: float, *, strictly: bool = False, **values: float) -> None:
+    """Raise unless every value is a finite number no smaller than `least`, or larger than it."""
+    for name, value in values.items():
+        if (
+            not isinstance(value, int | float)
+            or not math.isfinite(value)
+            or value < least
+            or (strictly and value == least)
+        ):
+            bound = f"larger than {least:g}" if strictly else f"at least {least:g}"
+            raise InvalidInput(f"{name} must be a finite number {bound}, not {value!r}")
+
+
+def one_of(allowed: tuple[str, ...], **values: str) -> None:
+    """Raise unless every value is one of the words allowed."""
+    for name, value in values.items():
+        if value not in allowed:
+            raise InvalidInput(f"{name} must be {' or '.join(allowed)}, not {value!r}")

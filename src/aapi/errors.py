@@ -1,6 +1,6 @@
 """The errors that a user can cause; the command turns each into one line and exit status 2."""
 
-__all__ = ["AapiError", "DoesNotExist", "InvalidInput"]
+__all__ = ["AapiError", "DoesNotExist", "InvalidInput", "TooLarge"]
 
 
 class AapiError(ValueError):
@@ -12,4 +12,8 @@ class InvalidInput(AapiError):
 
 
 class DoesNotExist(AapiError):
-    """The quantity asked for is not defined for this model, and the message says why."""
+    """The quantity asked for is not defined for this model, or not to be had in double precision; it says why."""
+
+
+class TooLarge(AapiError):
+    """The quantity asked for exists, but is not computed for models of this size."""

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from aapi.errors import InvalidInput
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -18,6 +20,8 @@ __all__ = ["atomic_write"]
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Yield a binary file that becomes `path` when the block ends, and leaves no trace when it fails."""
     path = Path(path)
+    if not path.parent.is_dir():
+        raise InvalidInput(f"cannot write {path}: the folder {path.parent} does not exist")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -106,6 +106,20 @@ def test_bad_files_are_one_line_and_status_2(capsys, tmp_path):
         assert str(path) in err
 
 
+def test_names_are_shown_as_they_are(capsys, tmp_path):
+    path = tmp_path / "names.npz"
+    np.savez(path, transitions=np.ones((1, 2, 1)), rewards=[[0.0, 1.0]], action_names=["[/x]", "[bold]left"])
+    status, out, err = run(capsys, "solve", str(path))
+    assert (status, err) == (0, "")
+    assert "[bold]left in 0" in out
+    assert "1 state, 2 actions" in out
+
+
+def test_a_problem_that_does_not_fit_into_memory_is_one_line(capsys):
+    status, out, err = run(capsys, "solve", "garnet", "--states", "100000000000")
+    assert (status, out, err) == (2, "", "aapi solve: not enough memory for a problem of this size\n")
+
+
 def test_help_is_light_and_shows_examples():
     script = (
         "import sys; from aapi.cli.main import main\n"

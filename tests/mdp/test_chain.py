@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support import models, policies
 
 from aapi.environments import river_swim
-from aapi.errors import DoesNotExist, InvalidInput
+from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.mdp import Chain, induced_chain
 
 CYCLE = np.roll(np.eye(4), 1, axis=1)
@@ -81,9 +81,23 @@ def test_hitting_times_are_infinite_where_the_target_can_be_missed(form):
     chain = Chain(form(TWO_CLASSES))
     assert chain.hitting_times(5).tolist() == [np.inf, np.inf, np.inf, np.inf, np.inf, 0]
     assert chain.hitting_times([3, 5]) == pytest.approx([1, 8 / 3, 7 / 3, 0, 11 / 3, 0])
-    for bad in (6, -1, [], [0.5], "x"):
+    for bad in (6, -1, [], [0.5], "x", 1.0):
         with pytest.raises(InvalidInput, match=r"target must be states in 0..5"):
             chain.hitting_times(bad)
+
+
+def test_only_chains_are_chains():
+    zero_stored = scipy.sparse.csr_array(([1.0, 0.0, 1.0], ([0, 0, 1], [0, 1, 1])))
+    assert [c.tolist() for c in Chain(zero_stored).recurrent_classes] == [[0], [1]]
+    assert Chain([[0.5, 0.5], [1.0, 0.0]]).period == 1
+    for bad in ([[0.5, 0.6], [1, 0]], [[1.5, -0.5], [0, 1]], [[np.nan, 1], [0, 1]]):
+        with pytest.raises(InvalidInput, match="must be probabilities"):
+            Chain(bad)
+    for bad in ([[1.0, 0.0]], [], [1.0]):
+        with pytest.raises(InvalidInput, match="must have the shape"):
+            Chain(bad)
+    with pytest.raises(InvalidInput, match="time must be at least 0, not -1"):
+        Chain(np.ones((1, 1))).distance_to_stationarity(-1)
 
 
 def test_one_state(form):
@@ -103,7 +117,7 @@ def test_states_that_are_hardly_ever_visited_do_no_harm():
 def test_large_chains_are_refused_what_needs_dense_powers():
     zeros = np.zeros(3000, dtype=int)
     chain = Chain(scipy.sparse.csr_array((np.ones(3000), (np.arange(3000), zeros)), shape=(3000, 3000)))
-    with pytest.raises(DoesNotExist, match="at most 2000 states, and this chain has 3000"):
+    with pytest.raises(TooLarge, match="at most 2000 states, and this chain has 3000"):
         _ = chain.mixing_time
 
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from support import models
 
 from aapi.environments import access_control, deep_sea, ergodic, river_swim
-from aapi.errors import DoesNotExist
+from aapi.errors import DoesNotExist, InvalidInput
 from aapi.mdp import (
+    FiniteMDP,
     diameter,
     induced_chain,
     mismatch,
@@ -55,13 +56,22 @@ def test_mismatch_is_infinite_where_a_state_can_be_avoided(mdp):
         mismatch(mdp)
 
 
+def test_mismatch_of_one_policy_with_two_classes_does_not_exist():
+    with pytest.raises(DoesNotExist, match=r"runs can end in any of \{0\} and \{1\}"):
+        mismatch(FiniteMDP(np.eye(2)[:, None, :], np.zeros((2, 1))))
+
+
+def test_targets_are_checked():
+    for bad, message in ((-1, "target must be at least 0, not -1"), (9, r"target must lie in 0..8, not 9")):
+        with pytest.raises(InvalidInput, match=message):
+            optimal_hitting_times(deep_sea(3), bad)
+
+
 def test_diameter():
     assert diameter(deep_sea(5)) == 8.0
     # Left to right in river_swim(2): one attempt succeeds with probability .6.
     assert diameter(river_swim(2)) == pytest.approx(1 / 0.6)
     two = np.eye(2)[:, None, :]
-    from aapi.mdp import FiniteMDP
-
     with pytest.raises(DoesNotExist, match="no policy is sure to reach state 0 from state 1"):
         diameter(FiniteMDP(two, np.zeros((2, 1))))
 

@@ -1,4 +1,5 @@
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
@@ -51,6 +52,10 @@ def test_bad_probabilities_are_named(form, transitions, message):
         (P, [[1.0, 0.0], [0.0, -np.inf]], "rewards of state 1, action 1 is -inf"),
         ([[[1.0], [2.0, 3.0]]], R, "transitions must be a rectangular array of real numbers"),
         (P, [["a", "b"], ["c", "d"]], "rewards must be a rectangular array of real numbers"),
+        (sparse(P * 1j), R, "transitions must be a rectangular array of real numbers"),
+        (changed((0, 0), [np.inf, -np.inf]), R, "state 0, action 0 hold inf"),
+        (sparse(changed((0, 0), [np.inf, -np.inf])), R, "state 0, action 0 hold inf"),
+        (P, [[1.0, 2e302], [0.0, 0.0]], "rewards of state 0, action 1 is 2e+302, more than 1e+302"),
         (P * 1j, R, "transitions must be a rectangular array of real numbers"),
     ],
 )
@@ -68,6 +73,12 @@ def test_names_and_initial_state():
         FiniteMDP(P, R, state_names=["a", "b", "c"])
     with pytest.raises(InvalidInput, match=r"initial_state must lie in 0..1, not 2"):
         FiniteMDP(P, R, initial_state=2)
+    with pytest.raises(InvalidInput, match=r"initial_state must be a whole number, not 0.5"):
+        FiniteMDP(P, R, initial_state=0.5)
+    assert FiniteMDP(P, R, coordinates=[[0, 1], [2, 3]]).coordinates.tolist() == [[0, 1], [2, 3]]
+    for bad in ([[0.5], [1.0]], [[-1], [0]], [[1]], [1, 2], [[], []]):
+        with pytest.raises(InvalidInput, match=r"coordinates must be whole numbers ≥ 0 of shape \(2, coordinates\)"):
+            FiniteMDP(P, R, coordinates=bad)
 
 
 def test_rows_within_tolerance_are_rescaled_and_others_kept_to_the_bit():
@@ -85,7 +96,8 @@ def test_a_model_never_changes():
     transitions[:] = rewards[:] = 7.0
     assert (mdp.transitions == P).all()
     assert (mdp.rewards == R).all()
-    for array in (mdp.transitions, mdp.rewards, FiniteMDP(sparse(P), R).transitions.data):
+    held = FiniteMDP(sparse(P), R).transitions
+    for array in (mdp.transitions, mdp.rewards, held.data, held.indices, held.indptr):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0.0
 
@@ -132,12 +144,23 @@ def test_save_and_load_keep_every_bit(mdp, tmp_path):
     assert (loaded.rewards == mdp.rewards).all()
     for name in ("state_names", "action_names", "initial_state"):
         assert getattr(loaded, name) == getattr(mdp, name)
+    assert np.array_equal(loaded.coordinates, mdp.coordinates)
     assert [p.name for p in tmp_path.iterdir()] == ["model.npz"]
 
 
 def test_a_file_of_plain_numpy_loads(tmp_path):
     np.savez(tmp_path / "plain.npz", transitions=P, rewards=R)
     assert (FiniteMDP.load(tmp_path / "plain.npz").transitions == P).all()
+
+
+def test_saving_into_nowhere_names_the_folder(tmp_path):
+    with pytest.raises(InvalidInput, match=f"cannot write {tmp_path}/no/model.npz: the folder {tmp_path}/no does not"):
+        ergodic(5, 2).save(tmp_path / "no" / "model.npz")
+
+
+def test_policies_within_tolerance_are_rescaled():
+    policy = FiniteMDP(P, R).check_policy([[0.5, 0.5 + 9e-10], [1.0, 0.0]])
+    assert policy.sum(axis=1) == pytest.approx([1.0, 1.0], abs=1e-15)
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
@@ -163,6 +186,17 @@ def bad_files(folder):
     middle = bytearray(good.read_bytes())
     middle[200:260] = bytes(60)
     (folder / "altered.npz").write_bytes(middle)
+    for name, offset, byte in (("encrypted", 6, 1), ("compression", 8, 99)):
+        flipped = bytearray(good.read_bytes())
+        central = flipped.index(b"PK\x01\x02")
+        flipped[offset] = flipped[central + offset + 2] = byte
+        (folder / f"{name}.npz").write_bytes(flipped)
+    np.savez(folder / "names.npz", transitions=P, rewards=R, state_names=np.array("x"))
+    csr = {"transitions_indices": [0, 1, 0, 1], "transitions_indptr": [0, 1, 2, 3, 4]}
+    np.savez(folder / "words.npz", transitions_data=["a"] * 4, rewards=R, **csr)
+    np.savez(folder / "member.npz", transitions=P, rewards=R)
+    with zipfile.ZipFile(folder / "member.npz", "a") as archive:
+        archive.writestr("initial_state", "no array")
     (folder / "text.npz").write_text("transitions")
     (folder / "empty.npz").write_bytes(b"")
     (folder / "pickle.npz").write_bytes(pickle.dumps(Bomb()))
@@ -175,6 +209,11 @@ def bad_files(folder):
     (folder / "array.npy").rename(folder / "array.npz")
     (folder / "folder.npz").mkdir()
     return {
+        "encrypted": "truncated or damaged",
+        "compression": "truncated or damaged",
+        "names": "state names must be a list of 2 words",
+        "words": "transitions must be a rectangular array of real numbers",
+        "member": "initial_state must be one integer",
         "truncated": "truncated or damaged",
         "altered": "truncated or damaged",
         "text": "is not an .npz file",

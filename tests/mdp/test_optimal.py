@@ -96,15 +96,6 @@ def test_zero_rewards_one_state_one_action():
     assert solve(FiniteMDP(scipy.sparse.csr_array(np.eye(3)), np.zeros((3, 1)))).gain == 0.0
 
 
-def test_a_nearly_decomposable_model_is_still_exact():
-    # Two states that swap once in a billion steps: value iteration would need billions of sweeps.
-    p = 1e-9
-    mdp = FiniteMDP([[[1 - p, p]], [[2 * p, 1 - 2 * p]]], [[0.0], [3.0]])
-    solution = solve(mdp)
-    assert solution.gain == pytest.approx(1.0, abs=1e-6)
-    assert (solution.gains_upper - solution.gains_lower).max() < 1e-6
-
-
 def test_large_sparse_model_is_certified():
     solution = solve(garnet(20_000, 4, 5, seed=1))
     assert (solution.gains_upper - solution.gains_lower).max() < 1e-10

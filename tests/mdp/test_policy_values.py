@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import dense_transitions, models, policies
 
-from aapi.environments import garnet
+from aapi.environments import deep_sea, garnet
 from aapi.errors import DoesNotExist
-from aapi.mdp import FiniteMDP, policy_values
+from aapi.mdp import Chain, FiniteMDP, linear, policy_values
 
 
 def test_two_states_by_hand():
@@ -58,22 +58,38 @@ def test_performance_difference_lemma(data):
     assert values.gain - values_hat.gain == pytest.approx(difference, abs=1e-10 * scale)
 
 
-def test_large_sparse_chains_agree_between_the_two_solvers(monkeypatch):
-    import aapi.mdp.linear as linear
-
-    mdp = garnet(1500, 2, 4, seed=3)
-    policy = np.full((1500, 2), 0.5)
-    direct = policy_values(mdp, policy)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_solvers_agree(monkeypatch, sparse):
+    mdp = garnet(300, 2, 4 if sparse else 200, seed=3)
+    assert mdp.is_sparse == sparse
+    policy = np.full((300, 2), 0.5)
+    reduced = policy_values(mdp, policy)
+    monkeypatch.setattr(linear, "REDUCTION_SIZE", 10)
+    factorised = policy_values(mdp, policy)
     monkeypatch.setattr(linear, "ITERATIVE_SIZE", 10)
-    monkeypatch.setattr(linear.scipy.sparse.linalg, "splu", lambda matrix: pytest.fail("was to be iterated"))
+    if sparse:
+        monkeypatch.setattr(linear.scipy.sparse.linalg, "splu", lambda matrix: pytest.fail("was to be iterated"))
     iterated = policy_values(mdp, policy)
-    assert iterated.gain == pytest.approx(direct.gain, abs=1e-12)
-    assert iterated.bias == pytest.approx(direct.bias, abs=1e-9)
+    for other in (factorised, iterated):
+        assert other.gain == pytest.approx(reduced.gain, abs=1e-12)
+        assert other.bias == pytest.approx(reduced.bias, abs=1e-10)
 
 
-def test_where_iteration_fails_the_direct_solver_takes_over(monkeypatch):
-    import aapi.mdp.linear as linear
-    from aapi.environments import deep_sea
-
+def test_where_iteration_fails_the_factors_take_over(monkeypatch):
+    monkeypatch.setattr(linear, "REDUCTION_SIZE", 10)
     monkeypatch.setattr(linear, "ITERATIVE_SIZE", 10)
     assert policy_values(deep_sea(20), np.ones(400, dtype=int)).gain == pytest.approx(1.0, abs=1e-12)
+
+
+def test_what_double_precision_cannot_solve_is_refused(monkeypatch):
+    monkeypatch.setattr(linear, "REDUCTION_SIZE", 0)
+    # Left only by way of states that are left with probability 1e-300 each: their product is zero.
+    transitions = np.eye(4)
+    for x in range(3):
+        transitions[x, x + 1] = 1e-300
+    transitions[1:3, 0] = 1.0
+    transitions[1:3, [1, 2]] *= [[0, 1], [1, 0]]
+    transitions /= transitions.sum(axis=1, keepdims=True)
+    monkeypatch.setattr(linear, "REDUCTION_SIZE", 400)
+    with pytest.raises(DoesNotExist, match="too rarely for double precision"):
+        Chain(transitions).hitting_times(3)

@@ -56,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"aapi {options.command}: interrupted", file=sys.stderr)
         return 130
+    except MemoryError:
+        print(f"aapi {options.command}: not enough memory for a problem of this size", file=sys.stderr)
+        return 2
     except (AapiError, OSError) as error:
         print(f"aapi {options.command}: {error}", file=sys.stderr)
         return 2

@@ -51,8 +51,10 @@ def read_problem(options: argparse.Namespace) -> FiniteMDP:
         raise InvalidInput(f"unknown problem {name!r}: {hint}choose {', '.join(PROBLEMS)}, or a model file (.npz)")
     takes = PROBLEMS.get(name, {})
     for option in given.keys() - takes.keys():
-        allowed = " and ".join(map(_flag, takes)) or "no size: the file has it"
-        raise InvalidInput(f"{name} takes {allowed}, not {_flag(option)}")
+        takes_what = (
+            f"takes {' and '.join(map(_flag, takes))}, not" if takes else "is a file, which has its size in it: drop"
+        )
+        raise InvalidInput(f"{name} {takes_what} {_flag(option)}")
     if name not in PROBLEMS:
         return FiniteMDP.load(name)
     make = getattr(environments, name.replace("-", "_"))

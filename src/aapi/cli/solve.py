@@ -7,7 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from aapi.cli.problems import add_problem_arguments, read_problem
-from aapi.errors import DoesNotExist
+from aapi.cli.text import plural, print_facts
+from aapi.errors import DoesNotExist, TooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ def describe(mdp: FiniteMDP, solution: Solution) -> dict[str, Any]:
     return {
         "states": mdp.num_states,
         "actions": mdp.num_actions,
-        "gain": _one_or_all(solution.gains),
+        **_if_exists("gain", lambda: _one_or_all(solution.gains)),
         "gain_lower": _one_or_all(solution.gains_lower),
         "gain_upper": _one_or_all(solution.gains_upper),
         "policy": solution.policy.tolist(),
@@ -82,7 +83,7 @@ def measure(mdp: FiniteMDP, solution: Solution) -> dict[str, Any]:
     }
     try:
         worst = worst_mixing_time(mdp)
-    except DoesNotExist as error:
+    except (DoesNotExist, TooLarge) as error:
         return facts | {"worst_mixing_time": None, "worst_mixing_time_reason": str(error)}
     return facts | {"worst_mixing_time": worst.time, "worst_mixing_time_exact": worst.exact}
 
@@ -90,7 +91,7 @@ def measure(mdp: FiniteMDP, solution: Solution) -> dict[str, Any]:
 def _if_exists(name: str, compute: Callable[[], Any]) -> dict[str, Any]:
     try:
         return {name: compute()}
-    except DoesNotExist as error:
+    except (DoesNotExist, TooLarge) as error:
         return {name: None, f"{name}_reason": str(error)}
 
 
@@ -100,35 +101,24 @@ def _one_or_all(values: Any) -> Any:
 
 def show(title: str, mdp: FiniteMDP, facts: dict[str, Any]) -> None:
     """Print the table for people."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
-    for name, text in _lines(mdp, facts):
-        table.add_row(name, text)
-    console = Console(highlight=False)
-    console.print(f"[bold]{title}[/bold]: {mdp.num_states} states, {mdp.num_actions} actions", end="\n\n")
-    console.print(table)
+    size = f"{plural(mdp.num_states, 'state')}, {plural(mdp.num_actions, 'action')}"
+    print_facts(title, f": {size}", _lines(mdp, facts))
 
 
 def _lines(mdp: FiniteMDP, facts: dict[str, Any]) -> list[tuple[str, str]]:
     gain, lower, upper = facts["gain"], facts["gain_lower"], facts["gain_upper"]
-    if isinstance(gain, float):
-        lines = [("optimal gain", f"{gain:.12g}"), ("certificate", f"[{lower:.15g}, {upper:.15g}]")]
-    else:
+    if isinstance(gain, list):
         width = max(u - low for low, u in zip(lower, upper, strict=True))
         spread = f"{min(gain):.12g} to {max(gain):.12g}, by state (all with --json)"
         lines = [("optimal gain", spread), ("certificate", f"within {width:.1e} in every state")]
+    else:
+        lines = [("optimal gain", _value(facts, "gain", 12)), ("certificate", f"[{lower:.15g}, {upper:.15g}]")]
     classes = facts["recurrent_classes"]
-    size = (
-        f"of {len(classes[0])} states" if len(classes) == 1 else f"of {', '.join(str(len(c)) for c in classes[:6])} …"
-    )
+    sizes = ", ".join(str(len(states)) for states in classes[:6]) + (", …" if len(classes) > 6 else "")
     lines += [
         ("optimal policy", _policy(facts["policy"], mdp.action_names)),
         ("span of the bias", f"{facts['bias_span']:.6g}"),
-        ("recurrent classes", f"{len(classes)}, {size}"),
+        ("recurrent classes", f"{len(classes)}, of {sizes} state{'' if sizes == '1' else 's'}"),
         ("period", str(facts["period"])),
         ("mixing time", _value(facts, "mixing_time")),
     ]
@@ -146,11 +136,11 @@ def _lines(mdp: FiniteMDP, facts: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-def _value(facts: dict[str, Any], name: str) -> str:
+def _value(facts: dict[str, Any], name: str, digits: int = 6) -> str:
     value = facts[name]
     if value is None:
         return str(facts[f"{name}_reason"])
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
 def _policy(policy: list[int], names: tuple[str, ...] | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from scipy.special import comb
+from scipy.stats import binom
 
 from aapi.checks import at_least
 from aapi.errors import InvalidInput
@@ -38,7 +38,7 @@ def access_control(num_servers: int = 10, free_probability: float = 0.06) -> Fin
             accepted = action == 1 and free > 0
             busy = num_servers - free + accepted
             freed = np.arange(busy + 1)
-            chance = comb(busy, freed) * free_probability**freed * (1.0 - free_probability) ** (busy - freed)
+            chance = binom.pmf(freed, busy, free_probability)
             transitions[state, action, free - accepted + freed] = chance[:, None] / len(PAYMENTS)
             rewards[state, action] = PAYMENTS[priority] if accepted else 0.0
     names = [f"{free} free, pays {PAYMENTS[priority]:g}" for free, priority in pairs]

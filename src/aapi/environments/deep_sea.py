@@ -32,4 +32,7 @@ def deep_sea(size: int = 10) -> FiniteMDP:
         (np.ones(len(successors)), successors, np.arange(len(successors) + 1)), shape=(len(successors), size * size)
     )
     names = [f"({r},{c})" for r in range(size) for c in range(size)]
-    return FiniteMDP(transitions, rewards.reshape(-1, 2), state_names=names, action_names=["left", "right"])
+    cells = np.stack([row[:, :, 0].ravel(), column[:, :, 0].ravel()], axis=1)
+    return FiniteMDP(
+        transitions, rewards.reshape(-1, 2), state_names=names, action_names=["left", "right"], coordinates=cells
+    )

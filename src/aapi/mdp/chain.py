@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
 import scipy.sparse.csgraph
 import scipy.spatial.distance
 
-from aapi.errors import DoesNotExist, InvalidInput
-from aapi.mdp.linear import BoolArray, FloatArray, IntArray, LinearSystem, Matrix, is_sparse
+from aapi.checks import at_least
+from aapi.errors import DoesNotExist, InvalidInput, TooLarge
+from aapi.mdp.linear import BoolArray, FloatArray, IntArray, Matrix, TransientSystem, is_sparse
+from aapi.mdp.model import ROW_SUM_TOLERANCE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = ["Chain", "can_reach", "describe_states"]
+__all__ = ["Chain", "can_reach", "describe_classes", "describe_states"]
 
 MIXING_LEVEL = 0.25 + 1e-12  # the paper's 1/4, and some room: a chain exactly there must not be judged by rounding
 MAX_DENSE_STATES = 2_000  # beyond this, quantities that need every power of P or every pair of rows are refused
+CONTRACTING = 1e-12  # a coefficient closer to one than this cannot be told from one
 BURN_IN = 32  # steps that find a state which the chain visits often
 
 
@@ -31,6 +31,22 @@ class Chain:
 
     transitions: Matrix
 
+    def __post_init__(self) -> None:
+        if is_sparse(self.transitions):
+            matrix = scipy.sparse.csr_array(self.transitions, dtype=np.float64)
+            if (matrix.data == 0.0).any():
+                matrix = matrix.copy()
+                matrix.eliminate_zeros()
+            entries = matrix.data
+        else:
+            entries = matrix = np.asarray(self.transitions, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
+            raise InvalidInput(f"a chain's transitions must have the shape (states, states), not {matrix.shape}")
+        off = abs(np.asarray(matrix.sum(axis=1)).ravel() - 1.0)
+        if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):
+            raise InvalidInput("a chain's transitions must be probabilities, each row with the sum 1")
+        object.__setattr__(self, "transitions", matrix)
+
     @property
     def num_states(self) -> int:
         """The number of states."""
@@ -39,21 +55,21 @@ class Chain:
     # Structure ---------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _graph(self) -> Matrix:
+    def graph(self) -> Matrix:
+        """The transitions as a sparse matrix: its entries are the edges."""
         return scipy.sparse.csr_array(self.transitions)
 
     @cached_property
     def recurrent_classes(self) -> tuple[IntArray, ...]:
         """The closed communicating classes, each as sorted states, ordered by their first state."""
-        _, label = scipy.sparse.csgraph.connected_components(self._graph, directed=True, connection="strong")
-        edges = self._graph.tocoo()
+        _, label = scipy.sparse.csgraph.connected_components(self.graph, directed=True, connection="strong")
+        edges = self.graph.tocoo()
         closed = np.ones(label.max() + 1, dtype=bool)
         closed[label[edges.row[label[edges.row] != label[edges.col]]]] = False
-        order = np.argsort(label, kind="stable")
-        classes = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
-        return tuple(
-            sorted((np.asarray(c, dtype=np.int64) for c in classes if closed[label[c[0]]]), key=lambda c: int(c[0]))
-        )
+        recurrent = np.flatnonzero(closed[label])
+        recurrent = recurrent[np.argsort(label[recurrent], kind="stable")]
+        classes = np.split(recurrent, np.flatnonzero(np.diff(label[recurrent])) + 1)
+        return tuple(sorted((np.asarray(c, dtype=np.int64) for c in classes), key=lambda c: int(c[0])))
 
     @cached_property
     def transient_states(self) -> IntArray:
@@ -71,7 +87,7 @@ class Chain:
         return math.lcm(*self.periods)
 
     def _period(self, states: IntArray) -> int:
-        graph = self._graph[states][:, states]
+        graph = self.graph[states][:, states]
         level = scipy.sparse.csgraph.dijkstra(graph, indices=0, unweighted=True).astype(np.int64)
         edges = graph.tocoo()
         return int(np.gcd.reduce(level[edges.row] + 1 - level[edges.col]))
@@ -80,47 +96,46 @@ class Chain:
 
     @cached_property
     def _anchors(self) -> IntArray:
-        """One often visited state s_c of each recurrent class: rarely visited ones make `system` ill-conditioned."""
+        """One often visited state of each recurrent class: that keeps the numbers in `_system` small."""
         mass = np.full(self.num_states, 1.0 / self.num_states)
         for _ in range(BURN_IN):
             mass = 0.5 * (mass + mass @ self.transitions)
         return np.array([states[np.argmax(mass[states])] for states in self.recurrent_classes])
 
     @cached_property
-    def system(self) -> LinearSystem:
-        """A = I − P + Σ_c 1_c e_{s_c}ᵀ, which is invertible and answers all questions about the long run.
+    def _others(self) -> IntArray:
+        return np.setdiff1d(np.arange(self.num_states), self._anchors)
 
-        For each recurrent class c and its anchor s_c: A⁻ᵀ e_{s_c} is the class's stationary distribution, and on the
-        class A⁻¹ r is a bias for rewards r whose entry at s_c is the gain.
-        """
-        n = self.num_states
-        rows = np.concatenate(self.recurrent_classes)
-        columns = np.repeat(self._anchors, [len(states) for states in self.recurrent_classes])
-        if is_sparse(self.transitions):
-            ones = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
-            return LinearSystem(scipy.sparse.eye_array(n, format="csr") - self.transitions + ones)
-        matrix = np.eye(n) - self.transitions
-        matrix[rows, columns] += 1.0
-        return LinearSystem(matrix)
+    @cached_property
+    def _system(self) -> TransientSystem:
+        """The chain watched until it is in an anchor: it answers all questions about the long run."""
+        block = self.transitions[self._others]
+        leaving = np.asarray(block[:, self._anchors].sum(axis=1)).ravel()
+        return TransientSystem(block[:, self._others], leaving)
 
     def extend(self, values: FloatArray) -> FloatArray:
         """E_x[values at the class that absorbs x], for `values` with one entry per recurrent class."""
         if len(self.recurrent_classes) == 1:
             return np.full(self.num_states, values[0])
-        rhs = np.zeros(self.num_states)
+        extended = np.empty(self.num_states)
+        extended[self._anchors] = values
+        extended[self._others] = self._system.solve(self.transitions[self._others][:, self._anchors] @ values)
         for states, value in zip(self.recurrent_classes, values, strict=True):
-            rhs[states] = value
-        extended = self.system.solve(rhs)
-        recurrent = np.concatenate(self.recurrent_classes)
-        extended[recurrent] = rhs[recurrent]
+            extended[states] = value
         return extended
+
+    def poisson(self, rewards: FloatArray) -> FloatArray:
+        """The h with h − P h = rewards and h = 0 in one state of each class, for rewards of mean zero on each class."""
+        h = np.zeros(self.num_states)
+        h[self._others] = self._system.solve(rewards[self._others])
+        return h
 
     @cached_property
     def stationary_distributions(self) -> FloatArray:
         """One row per recurrent class: its stationary distribution over all states."""
-        rhs = np.zeros(self.num_states)
-        rhs[self._anchors] = 1.0
-        weights = self.system.solve(rhs, transposed=True)
+        weights = np.ones(self.num_states)
+        out_of_anchors = np.asarray(self.transitions[self._anchors][:, self._others].sum(axis=0)).ravel()
+        weights[self._others] = self._system.solve(out_of_anchors, transposed=True)
         result = np.zeros((len(self.recurrent_classes), self.num_states))
         for row, states in zip(result, self.recurrent_classes, strict=True):
             row[states] = np.maximum(weights[states], 0.0)
@@ -166,6 +181,7 @@ class Chain:
 
     def distance_to_stationarity(self, time: int) -> float:
         """max_x ‖Pᵗ(x,·) − μ‖₁ at t = `time`."""
+        at_least(0, time=time)
         self.require_one_class("there is no one distribution to converge to")
         self._require_small("the distance to stationarity")
         return self._distance(np.linalg.matrix_power(self._dense(), time))
@@ -186,18 +202,21 @@ class Chain:
         """
         if self.contraction == 0.0:
             return 0.0
-        if self.contraction > 1.0 - 1e-12:
+        if self.contraction > 1.0 - CONTRACTING:
             distances = scipy.spatial.distance.squareform(scipy.spatial.distance.pdist(self._dense(), "cityblock"))
             x, y = map(int, np.unravel_index(np.argmax(distances), distances.shape))
             raise DoesNotExist(
-                f"no contraction time: states {min(x, y)} and {max(x, y)} have no common successor, "
-                "so one step need not bring distributions closer"
+                f"no contraction time: states {min(x, y)} and {max(x, y)} have no common successor of a probability "
+                f"above {CONTRACTING:g}, so one step need not bring distributions closer"
             )
         return -1.0 / math.log(self.contraction)
 
     @cached_property
     def spectral_gap(self) -> float:
-        """1 − the second largest modulus of an eigenvalue of P; zero for periodic chains and for several classes."""
+        """1 − the second largest modulus of an eigenvalue of P; zero for periodic chains and for several classes.
+
+        Where eigenvectors are nearly parallel, eigenvalues are known to a fraction of double precision only.
+        """
         if len(self.recurrent_classes) > 1 or self.period > 1:
             return 0.0
         if self.num_states == 1:
@@ -211,18 +230,18 @@ class Chain:
 
         Zero on the target, infinite where it is missed with positive probability.
         """
-        states = np.atleast_1d(np.asarray(target if isinstance(target, int | np.integer) else list(target)))
+        states = np.atleast_1d(np.asarray(list(target) if isinstance(target, Iterable) else target))
         if states.size == 0 or states.dtype.kind not in "iu" or states.min() < 0 or states.max() >= self.num_states:
             raise InvalidInput(f"target must be states in 0..{self.num_states - 1}, not {target!r}")
         on_target = np.zeros(self.num_states, dtype=bool)
         on_target[states] = True
-        doomed = can_reach(self._graph, ~can_reach(self._graph, on_target), avoiding=on_target)
+        doomed = can_reach(self.graph, ~can_reach(self.graph, on_target), avoiding=on_target)
         times = np.where(doomed, np.inf, 0.0)
         inner = np.flatnonzero(~on_target & ~doomed)
         if inner.size:
-            block = self.transitions[inner][:, inner]
-            eye = scipy.sparse.eye_array(inner.size, format="csr") if is_sparse(block) else np.eye(inner.size)
-            times[inner] = LinearSystem(eye - block).solve(np.ones(inner.size))
+            block = self.transitions[inner]
+            leaving = np.asarray(block[:, np.flatnonzero(on_target)].sum(axis=1)).ravel()
+            times[inner] = TransientSystem(block[:, inner], leaving).solve(np.ones(inner.size))
         return times
 
     def _require_mixing(self) -> None:
@@ -232,7 +251,7 @@ class Chain:
 
     def _require_small(self, what: str) -> None:
         if self.num_states > MAX_DENSE_STATES:
-            raise DoesNotExist(
+            raise TooLarge(
                 f"{what} is computed for at most {MAX_DENSE_STATES} states, and this chain has {self.num_states}"
             )
 

@@ -1,4 +1,4 @@
-"""Linear algebra that serves dense and sparse matrices alike."""
+"""Expected sums until a set of states is left: (I − P) x = b, accurate however rarely that happens."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ import scipy.sparse
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "LinearSystem", "Matrix", "is_sparse"]
+from aapi.errors import DoesNotExist
+
+__all__ = ["BoolArray", "FloatArray", "IntArray", "Matrix", "TransientSystem", "is_sparse"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 Matrix: TypeAlias = Any  # FloatArray | scipy.sparse.csr_array: scipy ships no types
 
+REDUCTION_SIZE = 400  # up to this size, states are eliminated without a subtraction
 # From this size on, a sparse system is tried by GMRES before it is factorised. On random graphs a factorisation fills
 # in until memory is gone while GMRES needs a handful of products; on grids and cycles it is the other way round.
 ITERATIVE_SIZE = 20_000
+CYCLE = 30  # products in one cycle of GMRES
+CYCLES = 8
+PROGRESS = 1e-3  # what the first cycle must bring the residual down to, or GMRES is given up
 RESIDUAL = 1e-13
 
 
@@ -28,37 +34,118 @@ def is_sparse(matrix: Matrix) -> bool:
     return bool(scipy.sparse.issparse(matrix))
 
 
-class LinearSystem:
-    """One square matrix, many right-hand sides: A x = b and Aᵀ x = b.
+class TransientSystem:
+    """(I − P) x = b and (I − P)ᵀ x = b, for the transitions P among states that are left for good.
 
-    Dense matrices are factorised (LAPACK), sparse ones too (SuperLU), except that large sparse systems are tried by
-    GMRES first. An answer of GMRES counts only if its residual is at the level of rounding.
+    transitions: P, (states, states), whose diagonal is not looked at; leaving: the probability of leaving the set, from
+    each state. 1 − P(x, x) is the sum of all other ways out of x, never a difference, so that a state that is left once
+    in 10¹⁵ steps is as good as any.
+
+    Small systems are solved by state reduction (Grassmann, Taksar and Heyman 1985), which subtracts nothing; larger
+    ones by LU factors, or by GMRES where that works. Neither of these two is exact for extremely rare transitions.
     """
 
-    def __init__(self, matrix: Matrix) -> None:
-        self._matrix = matrix.tocsc() if is_sparse(matrix) else matrix
-        self._iterate = is_sparse(matrix) and matrix.shape[0] >= ITERATIVE_SIZE
+    def __init__(self, transitions: Matrix, leaving: FloatArray) -> None:
+        self._reduced = transitions.shape[0] <= REDUCTION_SIZE
+        if self._reduced:
+            dense = transitions.toarray() if is_sparse(transitions) else transitions.copy()
+            self._matrix, self._exits = _reduce(dense, leaving)
+            return
+        diagonal = transitions.diagonal()
+        exits = np.asarray(transitions.sum(axis=1)).ravel() - diagonal + leaving
+        if is_sparse(transitions):
+            off_diagonal = transitions - scipy.sparse.diags_array(diagonal)
+            exits = np.asarray(off_diagonal.sum(axis=1)).ravel() + leaving
+            self._matrix = (scipy.sparse.diags_array(exits) - off_diagonal).tocsc()
+        else:
+            self._matrix = -transitions
+            np.fill_diagonal(self._matrix, 0.0)
+            np.fill_diagonal(self._matrix, leaving - self._matrix.sum(axis=1))
+        self._iterate = is_sparse(transitions) and transitions.shape[0] >= ITERATIVE_SIZE
         self._factors: Any = None
 
     def solve(self, rhs: FloatArray, *, transposed: bool = False) -> FloatArray:
-        """The x with A x = rhs, or Aᵀ x = rhs."""
+        """The x with (I − P) x = rhs, or (I − P)ᵀ x = rhs."""
+        if self._reduced:
+            return (_solve_reduced_transposed if transposed else _solve_reduced)(self._matrix, self._exits, rhs)
         if self._iterate:
             x = _gmres(self._matrix.T if transposed else self._matrix, rhs)
             if x is not None:
                 return x
             self._iterate = False
+        x = self._solve_by_factors(rhs, transposed)
+        if not np.isfinite(x).all():
+            raise _unsolvable()
+        return x
+
+    def _solve_by_factors(self, rhs: FloatArray, transposed: bool) -> FloatArray:
+        sparse = is_sparse(self._matrix)
         if self._factors is None:
-            sparse = is_sparse(self._matrix)
-            self._factors = scipy.sparse.linalg.splu(self._matrix) if sparse else scipy.linalg.lu_factor(self._matrix)
-        if is_sparse(self._matrix):
+            try:
+                self._factors = (
+                    scipy.sparse.linalg.splu(self._matrix) if sparse else scipy.linalg.lu_factor(self._matrix)
+                )
+            except (RuntimeError, scipy.linalg.LinAlgWarning):
+                raise _unsolvable() from None
+        if sparse:
             return np.asarray(self._factors.solve(rhs, "T" if transposed else "N"))
         return np.asarray(scipy.linalg.lu_solve(self._factors, rhs, trans=int(transposed)))
 
 
+def _unsolvable() -> DoesNotExist:
+    return DoesNotExist("some states are left too rarely for double precision in a model of this size")
+
+
+def _reduce(matrix: FloatArray, leaving: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Take out one state after the other, the last one first, and let the rest jump over it.
+
+    Afterwards row k holds, before the diagonal, where k goes among the states before it once those after it are jumped
+    over; column k, above the diagonal, how often those come by; and the second result, how likely a visit to k is over.
+    """
+    leaving = leaving.copy()
+    exits = np.empty_like(leaving)
+    for k in range(len(leaving) - 1, -1, -1):
+        row = matrix[k, :k]
+        exits[k] = row.sum() + leaving[k]
+        if exits[k] == 0.0:
+            raise _unsolvable()
+        matrix[:k, k] /= exits[k]
+        from_before = np.flatnonzero(matrix[:k, k])
+        visits = matrix[from_before, k]
+        matrix[from_before, :k] += visits[:, None] * row
+        leaving[from_before] += visits * leaving[k]
+    return matrix, exits
+
+
+def _solve_reduced(matrix: FloatArray, exits: FloatArray, rhs: FloatArray) -> FloatArray:
+    x = np.array(rhs, dtype=np.float64)
+    for k in range(len(x) - 1, 0, -1):
+        x[:k] += matrix[:k, k] * x[k]
+    for k in range(len(x)):
+        x[k] = (x[k] + matrix[k, :k] @ x[:k]) / exits[k]
+    return x
+
+
+def _solve_reduced_transposed(matrix: FloatArray, exits: FloatArray, rhs: FloatArray) -> FloatArray:
+    x = np.array(rhs, dtype=np.float64)
+    for k in range(len(x) - 1, -1, -1):
+        x[k] /= exits[k]
+        x[:k] += matrix[k, :k] * x[k]
+    for k in range(1, len(x)):
+        x[k] += matrix[:k, k] @ x[:k]
+    return x
+
+
 def _gmres(matrix: Matrix, rhs: FloatArray) -> FloatArray | None:
     norm = float(np.linalg.norm(rhs))
+    x = np.zeros_like(rhs)
     if norm == 0.0:
-        return np.zeros_like(rhs)
-    x, _ = scipy.sparse.linalg.gmres(matrix, rhs, rtol=RESIDUAL, atol=0.0, restart=60, maxiter=4)
-    small = np.linalg.norm(matrix @ x - rhs) <= 10 * RESIDUAL * (norm + np.linalg.norm(x))
-    return np.asarray(x) if small else None
+        return x
+    for cycle in range(CYCLES):
+        x, _ = scipy.sparse.linalg.gmres(matrix, rhs, x0=x, rtol=RESIDUAL, atol=0.0, restart=CYCLE, maxiter=1)
+        residual = np.linalg.norm(matrix @ x - rhs)
+        if residual <= 10 * RESIDUAL * (norm + np.linalg.norm(x)):
+            return np.asarray(x)
+        if cycle == 0 and residual > PROGRESS * norm:
+            return None
+    return None

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse
 
-from aapi.errors import DoesNotExist
-from aapi.mdp.chain import can_reach
+from aapi.checks import at_least
+from aapi.errors import DoesNotExist, InvalidInput
+from aapi.mdp.chain import describe_classes
+from aapi.mdp.components import Reachability
 from aapi.mdp.optimal import Solution, solve
 from aapi.mdp.policy_values import induced_chain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aapi.mdp.linear import BoolArray, FloatArray, IntArray, Matrix
+    from aapi.mdp.linear import FloatArray, IntArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
 __all__ = ["WorstMixing", "diameter", "mismatch", "optimal_hitting_times", "optimal_mismatch", "worst_mixing_time"]
@@ -121,16 +123,18 @@ def mismatch(mdp: FiniteMDP) -> float:
     value of a longest-path problem. Infinite, hence an error, as soon as one policy can avoid a state that another
     one keeps visiting.
     """
+    reach = Reachability.of(mdp)
+    component, _ = reach.end_components()
+    if component.max() > 0:
+        parts = [np.flatnonzero(component == c) for c in range(component.max() + 1)]
+        raise DoesNotExist(f"the mismatch does not exist: runs can end in any of {describe_classes(parts)}")
     worst = 0.0
-    support = _support(mdp)
-    for state in range(mdp.num_states):
-        if _avoidable(mdp, support, state):
-            if _reachable_surely(mdp, support, state)[state]:
-                raise DoesNotExist(
-                    f"the mismatch is infinite: some policies keep visiting state {state} and others avoid it, "
-                    "so mixtures visit it arbitrarily rarely"
-                )
-            continue  # no policy keeps visiting it
+    for state in map(int, np.flatnonzero(component == 0)):  # no policy keeps visiting the others
+        if reach.avoidable(state):
+            raise DoesNotExist(
+                f"the mismatch is infinite: some policies keep visiting state {state} and others avoid it, "
+                "so mixtures visit it arbitrarily rarely"
+            )
         times = _extreme_hitting_times(mdp, np.zeros(mdp.num_states, dtype=np.int64), state, sign=1.0)
         worst = max(worst, 1.0 + float(mdp.expected(times)[state].max()))
     return worst
@@ -143,14 +147,19 @@ def diameter(mdp: FiniteMDP) -> float:
 
 def optimal_hitting_times(mdp: FiniteMDP, target: int) -> FloatArray:
     """min over policies of the expected number of steps to reach `target`, from each state."""
-    support = _support(mdp)
-    reachable = _reachable_surely(mdp, support, target, count_target=True)
+    at_least(0, target=target)
+    if target >= mdp.num_states:
+        raise InvalidInput(f"target must lie in 0..{mdp.num_states - 1}, not {target}")
+    reach = Reachability.of(mdp)
+    reachable = reach.surely_reaches(target)
     if not reachable.all():
         raise DoesNotExist(
             f"no policy is sure to reach state {target} from state {int(np.argmin(reachable))}: "
             "the hitting time, and so the diameter, is infinite"
         )
-    return _extreme_hitting_times(mdp, _proper_policy(mdp, support, target), target, sign=-1.0)
+    zeros = np.zeros(mdp.num_states, dtype=np.int64)
+    start = reach.policy_towards(np.arange(mdp.num_states) == target, np.ones_like(mdp.rewards, dtype=bool), zeros)
+    return _extreme_hitting_times(mdp, start, target, sign=-1.0)
 
 
 def _extreme_hitting_times(mdp: FiniteMDP, policy: IntArray, target: int, sign: float) -> FloatArray:
@@ -160,67 +169,8 @@ def _extreme_hitting_times(mdp: FiniteMDP, policy: IntArray, target: int, sign: 
         times = induced_chain(mdp, policy).hitting_times(target)
         lengths = sign * (1.0 + mdp.expected(times))
         better = lengths.argmax(axis=1)
-        margin = IMPROVEMENT * float(times.max())
+        margin = IMPROVEMENT * times
         rises = (lengths[states, better] > lengths[states, policy] + margin) & (states != target)
         if not rises.any():
             return times
         policy = np.where(rises, better, policy)
-
-
-def _support(mdp: FiniteMDP) -> Matrix:
-    """Who can follow whom: (states · actions, states), as ones."""
-    support = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
-    support.data = np.ones_like(support.data)
-    return support
-
-
-def _stays_in(mdp: FiniteMDP, support: Matrix, inside: BoolArray) -> BoolArray:
-    """The pairs (x, a), as a (states, actions) mask, that start in `inside` and never leave it in one step."""
-    leaves = (support @ (~inside).astype(float) > 0).reshape(mdp.num_states, mdp.num_actions)
-    return np.asarray(inside[:, None] & ~leaves)
-
-
-def _avoidable(mdp: FiniteMDP, support: Matrix, state: int) -> bool:
-    """Whether some policy, from some state, never visits `state`."""
-    inside = np.arange(mdp.num_states) != state
-    while True:
-        kept = _stays_in(mdp, support, inside).any(axis=1)
-        if np.array_equal(kept, inside):
-            return bool(inside.any())
-        inside = kept
-
-
-def _reachable_surely(mdp: FiniteMDP, support: Matrix, target: int, *, count_target: bool = False) -> BoolArray:
-    """From where some policy reaches `target` with certainty; for the target itself, returns to it unless counted."""
-    inside = np.ones(mdp.num_states, dtype=bool)
-    goal = np.arange(mdp.num_states) == target
-    while True:
-        allowed = _stays_in(mdp, support, inside)
-        if count_target:
-            allowed[target] = True
-        rows = np.flatnonzero(allowed.ravel())
-        pairs = support[rows].tocoo()
-        edges = (np.ones(pairs.nnz), (rows[pairs.row] // mdp.num_actions, pairs.col))
-        graph = scipy.sparse.csr_array(edges, shape=(mdp.num_states, mdp.num_states))
-        kept = can_reach(graph, goal) & allowed.any(axis=1)
-        if np.array_equal(kept, inside):
-            return inside
-        inside = kept
-
-
-def _proper_policy(mdp: FiniteMDP, support: Matrix, target: int) -> IntArray:
-    """A policy that reaches `target` from everywhere: in each state an action that may lead one step closer.
-
-    Only asked for where the target is surely reachable from all states, so that no step leads out of reach.
-    """
-    distance = np.full(mdp.num_states, np.inf)
-    distance[target] = 0.0
-    policy = np.zeros(mdp.num_states, dtype=np.int64)
-    for step in itertools.count(1):
-        closer = (support @ (distance < step).astype(float) > 0).reshape(mdp.num_states, mdp.num_actions)
-        new = closer.any(axis=1) & np.isinf(distance)
-        if not new.any():
-            return policy
-        distance[new] = step
-        policy[new] = closer[new].argmax(axis=1)
-    raise AssertionError("unreachable")

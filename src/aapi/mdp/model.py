@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import scipy.sparse
 
+from aapi.checks import at_least
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write
 from aapi.mdp.linear import FloatArray, IntArray, Matrix, is_sparse
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["FiniteMDP"]
 
 ROW_SUM_TOLERANCE = 1e-9  # a row further from one than this is refused
+LARGEST = 1e302  # rewards beyond this would overflow as soon as some are added
 ROUNDING = 1e-14  # a row further from one than this is rescaled
 
 
@@ -35,6 +37,7 @@ class FiniteMDP:
     rewards: (states, actions).
     state_names, action_names: optional words for people, one each.
     initial_state: where a simulation starts.
+    coordinates: optional whole numbers ≥ 0 that describe each state, (states, coordinates): DeepSea's row and column.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class FiniteMDP:
         state_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
         initial_state: int = 0,
+        coordinates: ArrayLike | None = None,
     ) -> None:
         self.rewards: FloatArray = _float_array(rewards, "rewards")
         if self.rewards.ndim != 2:
@@ -60,9 +64,11 @@ class FiniteMDP:
         self.rewards.flags.writeable = False
         self.state_names = _names(state_names, self.num_states, "state")
         self.action_names = _names(action_names, self.num_actions, "action")
-        if not 0 <= initial_state < self.num_states:
+        at_least(0, initial_state=initial_state)
+        if initial_state >= self.num_states:
             raise InvalidInput(f"initial_state must lie in 0..{self.num_states - 1}, not {initial_state}")
         self.initial_state = int(initial_state)
+        self.coordinates = None if coordinates is None else _coordinates(coordinates, self.num_states)
 
     def __repr__(self) -> str:
         kind = f"sparse, {self._rows.nnz} transitions" if self.is_sparse else "dense"
@@ -78,6 +84,11 @@ class FiniteMDP:
         """P, in the form it is held in: dense (states, actions, states) or sparse (states · actions, states)."""
         return self._rows if self.is_sparse else self._rows.reshape(self.num_states, self.num_actions, self.num_states)
 
+    @property
+    def most_successors(self) -> int:
+        """The largest number of successors of a pair, or the number of states where that was not counted."""
+        return int(np.diff(self._rows.indptr).max()) if self.is_sparse else self.num_states
+
     def expected(self, values: FloatArray) -> FloatArray:
         """Σ_x' P(x'|x, a) values(x'), of shape (states, actions)."""
         return np.asarray(self._rows @ values).reshape(self.num_states, self.num_actions)
@@ -92,9 +103,8 @@ class FiniteMDP:
         policy: the probabilities π(a|x), of shape (states, actions); or one action per state.
         """
         policy = self.check_policy(policy)
-        states = np.arange(self.num_states)
         if policy.ndim == 1:
-            return self._rows[states * self.num_actions + policy], self.rewards[states, policy]
+            return self.pairs(np.arange(self.num_states), policy.astype(np.int64, copy=False))
         rewards = np.einsum("xa,xa->x", policy, self.rewards)
         if not self.is_sparse:
             return (policy[:, None, :] @ self.transitions)[:, 0, :], rewards
@@ -102,6 +112,10 @@ class FiniteMDP:
         columns = rows * self.num_actions + actions
         shape = (self.num_states, self.num_states * self.num_actions)
         return scipy.sparse.csr_array((policy[rows, actions], (rows, columns)), shape=shape) @ self._rows, rewards
+
+    def pairs(self, states: IntArray, actions: IntArray) -> tuple[Matrix, FloatArray]:
+        """P(·|x, a), one row for each pair of a state and an action, and r(x, a)."""
+        return self._rows[states * self.num_actions + actions], self.rewards[states, actions]
 
     def check_policy(self, policy: ArrayLike) -> FloatArray | IntArray:
         """The policy as an array: (states,) of actions, or (states, actions) of probabilities; or an error."""
@@ -120,10 +134,11 @@ class FiniteMDP:
             )
         array = _float_array(array, "policy")
         _check_finite("policy", array, self.num_actions)
-        bad = np.flatnonzero((array < 0).any(axis=1) | (abs(array.sum(axis=1) - 1) > ROW_SUM_TOLERANCE))
+        sums = array.sum(axis=1, keepdims=True)
+        bad = np.flatnonzero((array < 0).any(axis=1) | (abs(sums[:, 0] - 1) > ROW_SUM_TOLERANCE))
         if bad.size:
             raise InvalidInput(f"the policy's row of state {bad[0]} is not a probability vector: {array[bad[0]]}")
-        return array
+        return array / np.where(abs(sums - 1) > ROUNDING, sums, 1.0)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file (arrays only, no pickle); the file appears whole or not at all."""
@@ -132,6 +147,8 @@ class FiniteMDP:
             arrays |= {f"transitions_{part}": getattr(self._rows, part) for part in ("data", "indices", "indptr")}
         else:
             arrays["transitions"] = self.transitions
+        if self.coordinates is not None:
+            arrays["coordinates"] = self.coordinates
         if self.state_names is not None:
             arrays["state_names"] = np.array(self.state_names)
         if self.action_names is not None:
@@ -143,12 +160,14 @@ class FiniteMDP:
     def load(cls, path: str | os.PathLike[str]) -> FiniteMDP:
         """Read what `save`, or numpy's `savez(transitions=…, rewards=…)`, wrote. Never runs code from the file."""
         arrays = _read_arrays(Path(path))
-        names = {key: list(map(str, arrays[key])) for key in ("state_names", "action_names") if key in arrays}
+        extras: dict[str, Any] = {
+            key: arrays[key] for key in ("state_names", "action_names", "coordinates") if key in arrays
+        }
         start = arrays.get("initial_state", np.array(0))
         if start.size != 1 or not np.issubdtype(start.dtype, np.integer):
             raise InvalidInput(f"{path}: initial_state must be one integer, not {start!r}")
         try:
-            return cls(_stored_transitions(arrays), arrays["rewards"], initial_state=int(start.item()), **names)
+            return cls(_stored_transitions(arrays), arrays["rewards"], initial_state=int(start.item()), **extras)
         except InvalidInput as error:
             raise InvalidInput(f"{path}: {error}") from None
 
@@ -160,6 +179,7 @@ class FiniteMDP:
                     f"sparse transitions must have the shape (states · actions, states) = "
                     f"{(states * actions, states)} to fit the rewards, not {transitions.shape}"
                 )
+            _check_real(transitions.dtype, "transitions")
             rows = scipy.sparse.csr_array(transitions, dtype=np.float64, copy=True)
             rows.sum_duplicates()
             return rows
@@ -174,7 +194,8 @@ class FiniteMDP:
     def _check_probabilities(self) -> None:
         rows = self._rows
         entries = rows.data if is_sparse(rows) else rows
-        sums = np.asarray(rows.sum(axis=1)).ravel()
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is about to be refused
+            sums = np.asarray(rows.sum(axis=1)).ravel()
         off = abs(sums - 1.0)
         if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):  # also where there is a NaN
             self._refuse(entries, sums)
@@ -186,7 +207,8 @@ class FiniteMDP:
                 rows *= scale[:, None]
         if is_sparse(rows):
             rows.eliminate_zeros()
-        (rows.data if is_sparse(rows) else rows).flags.writeable = False
+        for array in (rows.data, rows.indices, rows.indptr) if is_sparse(rows) else (rows,):
+            array.flags.writeable = False
 
     def _refuse(self, entries: FloatArray, sums: FloatArray) -> NoReturn:
         flat = entries.ravel()
@@ -206,26 +228,47 @@ class FiniteMDP:
 def _float_array(values: Any, what: str) -> FloatArray:
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "fiub":
-            raise TypeError
-        return np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InvalidInput(f"{what} must be a rectangular array of real numbers") from None
+        array = np.asarray(None)
+    _check_real(array.dtype, what)
+    return np.array(array, dtype=np.float64, order="C")
+
+
+def _check_real(dtype: Any, what: str) -> None:
+    if dtype.kind not in "fiub":
+        raise InvalidInput(f"{what} must be a rectangular array of real numbers")
 
 
 def _check_finite(what: str, array: FloatArray, num_actions: int) -> None:
-    wrong = np.flatnonzero(~np.isfinite(array))
+    wrong = np.flatnonzero(~(abs(array) <= LARGEST))
     if wrong.size:
         state, action = divmod(int(wrong[0]), num_actions)
-        raise InvalidInput(f"{what} of state {state}, action {action} is {array[state, action]}, not a finite number")
+        value = array[state, action]
+        why = f"more than {LARGEST:g}" if np.isfinite(value) else "not a finite number"
+        raise InvalidInput(f"{what} of state {state}, action {action} is {value}, {why}")
 
 
 def _names(names: Sequence[str] | None, count: int, what: str) -> tuple[str, ...] | None:
     if names is None:
         return None
+    if np.ndim(names) != 1:
+        raise InvalidInput(f"{what} names must be a list of {count} words, not {names!r}")
     if len(names) != count:
         raise InvalidInput(f"{len(names)} {what} names for {count} {what}s")
     return tuple(map(str, names))
+
+
+def _coordinates(coordinates: ArrayLike, num_states: int) -> IntArray:
+    array = np.asarray(coordinates)
+    whole = array.dtype.kind in "iu" and array.size > 0 and array.min() >= 0
+    if not whole or array.ndim != 2 or array.shape[0] != num_states:
+        raise InvalidInput(
+            f"coordinates must be whole numbers ≥ 0 of shape ({num_states}, coordinates), "
+            f"not {array.dtype} of shape {array.shape}"
+        )
+    array = array.astype(np.int64)
+    array.flags.writeable = False
+    return array
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:
@@ -237,7 +280,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
                 raise InvalidInput(f"{path} is not an .npz file (nor is anything else, a pickle for one, ever loaded)")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
-                arrays = {key: archive[key] for key in archive.files}
+                arrays = {key: np.asarray(archive[key]) for key in archive.files}
     except InvalidInput:
         raise
     except FileNotFoundError:
@@ -246,7 +289,10 @@ def _read_arrays(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} may not be read: permission denied") from None
     except MemoryError:
         raise InvalidInput(f"{path} claims arrays that do not fit into memory") from None
-    except (OSError, EOFError, KeyError, SyntaxError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+    except (
+        OSError, EOFError, KeyError, NotImplementedError, RuntimeError, SyntaxError, ValueError, zipfile.BadZipFile,
+        zlib.error,
+    ) as error:  # fmt: skip
         if "Object arrays" in str(error):
             raise InvalidInput(f"{path} holds pickled objects, which are never loaded") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,7 +1,8 @@
 """The optimal gain of a finite MDP, a policy that attains it, and a certificate.
 
-Value iteration settles quickly mixing models, Howard's policy iteration all others: periodic and multichain models,
-where relative value iteration alone runs for ever or stops at a wrong gain. Both end in the same certificate.
+Value iteration settles quickly mixing models. All others are taken apart into end components, within which the optimal
+gain does not depend on the state; each is solved by policy iteration, and value iteration again where that gets stuck;
+then the best way into a component is found. Every step leaves bounds that hold whatever it did, rounding included.
 """
 
 from __future__ import annotations
@@ -11,20 +12,30 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse
 
+from aapi.errors import DoesNotExist
+from aapi.mdp.chain import Chain, can_reach
+from aapi.mdp.components import Reachability
+from aapi.mdp.linear import TransientSystem
+from aapi.mdp.model import FiniteMDP
 from aapi.mdp.policy_values import PolicyValues, chain_values, common_gain, policy_values
 
 if TYPE_CHECKING:
-    from aapi.mdp.linear import FloatArray, IntArray
-    from aapi.mdp.model import FiniteMDP
+    from aapi.mdp.linear import BoolArray, FloatArray, IntArray
 
 __all__ = ["Solution", "solve"]
 
-SWEEPS = 60  # sweeps of value iteration before policy iteration takes over
-POLICY_STEPS = 6  # applications of the policy's own operator after each sweep
-GAP = 1e-13  # width of the certificate at which value iteration stops, relative to the rewards
-IMPROVEMENT = 1e-12  # a new action must be better by this much, relative to the values
-MAX_POLICIES = 10_000
+SWEEPS = 60  # undamped sweeps of value iteration, before anything else is tried
+POLICY_STEPS = 4  # applications of the policy's own operator after each sweep
+WORK = 1_000_000_000  # products that damped value iteration may spend where policy iteration got stuck
+MAX_SWEEPS = 100_000
+MAX_POLICIES = 500
+GAP = 1e-13  # a certificate this narrow, relative to the rewards earned, ends the search
+ROUNDING = 1e-13  # what the probabilities of reaching components may be off by
+SHARP = 1e-11  # a certificate this narrow, relative to the rewards, needs no second opinion
+CERTIFIED = 1e-6  # a wider certificate is no answer
+EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +44,7 @@ class Solution:
 
     policy: one action per state.
     gains_lower ≤ λ_*(x) ≤ gains_upper, one per state: the certificate. The lower bound is earned by `policy`, the
-        upper bound holds for every policy. Both are exact up to the rounding of one Bellman backup.
+        upper bound holds for every policy. Both allow for rounding.
     """
 
     mdp: FiniteMDP
@@ -48,14 +59,27 @@ class Solution:
 
     @property
     def gains(self) -> FloatArray:
-        """λ_*(x), one per state."""
-        return 0.5 * (self.gains_lower + self.gains_upper)
+        """λ_*(x), one per state, from within the certificate; or an error if that is too wide to be an answer."""
+        width = self.gains_upper - self.gains_lower
+        earned = self.mdp.rewards[np.arange(self.mdp.num_states), self.policy]
+        scale = max(float(np.abs(earned).max()), 1e-300)
+        if width.max() > CERTIFIED * scale:
+            x = int(width.argmax())
+            raise DoesNotExist(
+                f"the optimal gain could not be certified: from state {x} it lies between {self.gains_lower[x]:.9g} "
+                f"and {self.gains_upper[x]:.9g}"
+            )
+        if width.max() > SHARP * scale:  # the policy's own gain is known better than the best that is possible
+            return np.clip(self.values.gains, self.gains_lower, self.gains_upper)
+        return 0.5 * self.gains_lower + 0.5 * self.gains_upper
 
     @property
     def gain(self) -> float:
         """λ_* where it is the same from every state; otherwise an error that points to `gains`."""
         gains = self.gains
-        return float(gains[0]) if np.ptp(gains) == 0.0 else common_gain(gains, self.values.chain)
+        if np.ptp(gains) == 0.0:
+            return float(gains[0])
+        return common_gain(gains, self.values.chain, float(np.abs(self.mdp.rewards).max()))
 
     @property
     def bias(self) -> FloatArray:
@@ -68,73 +92,265 @@ class Solution:
         return float(np.ptp(self.bias))
 
 
+class _Search:
+    """The best bounds on one number, the optimal gain of a model where it is the same from every state."""
+
+    def __init__(self, mdp: FiniteMDP) -> None:
+        self.mdp = mdp
+        self.lower, self.upper = -np.inf, np.inf
+        self.policy = np.zeros(mdp.num_states, dtype=np.int64)
+        self.values = np.zeros(mdp.num_states)
+        self._narrowest = np.inf
+        self.settled = False
+
+    def note(self, lower: float, upper: float, policy: IntArray, values: FloatArray, rounding: float) -> None:
+        """For any v and its greedy π: min(T_π v − v) ≤ λ_π ≤ λ_* ≤ max(T v − v), widened here by about `rounding`."""
+        if lower > self.lower:
+            self.lower, self.policy = lower, policy
+        self.upper = min(self.upper, upper)
+        if upper - lower < self._narrowest:
+            self._narrowest, self.values = upper - lower, values
+        if upper - lower <= 4.0 * rounding or self.width <= GAP:
+            self.settled = True
+
+    def note_backup(self, values: FloatArray, q_values: FloatArray, policy: IntArray, relative_error: float) -> None:
+        """Note the bounds from q_values = r + P values, in which each term may be off by `relative_error`."""
+        states = np.arange(self.mdp.num_states)
+        slack = relative_error * np.abs(self.mdp.rewards)
+        rounding = 2.0 * relative_error * float(np.abs(values).max())
+        lower = float(((q_values - slack)[states, policy] - values).min()) - rounding
+        upper = float(((q_values + slack).max(axis=1) - values).max()) + rounding
+        self.note(lower, upper, policy, values, rounding + float(slack[states, policy].max()))
+
+    @property
+    def width(self) -> float:
+        """upper − lower, relative to the rewards that the policy earns."""
+        earned = self.mdp.rewards[np.arange(self.mdp.num_states), self.policy]
+        return (self.upper - self.lower) / max(float(np.abs(earned).max()), 1e-300)
+
+
 def solve(mdp: FiniteMDP) -> Solution:
     """The optimal gain, a deterministic optimal policy and the certificate, for any finite MDP."""
-    solution, policy = _value_iteration(mdp)
-    return solution or _policy_iteration(mdp, policy)
+    search = _Search(mdp)
+    policy = _iterate_values(search, SWEEPS, damping=1.0)
+    if not search.settled:
+        reach = Reachability.of(mdp)
+        component, staying = reach.end_components()
+        if component.min() < 0 or component.max() > 0:
+            return _solve_by_components(mdp, reach, component, staying)
+        _settle(search, reach, policy)
+    lower, upper = (np.full(mdp.num_states, bound) for bound in (search.lower, search.upper))
+    policy = search.policy
+    if not _is_unichain(mdp, policy):  # its classes have optimal gains, but it may be in the wrong one
+        policy = _refine(mdp, Reachability.of(mdp), policy, np.ones_like(mdp.rewards, dtype=bool), lower)
+    return Solution(mdp, policy, lower, upper)
 
 
-def _value_iteration(mdp: FiniteMDP) -> tuple[Solution | None, IntArray]:
-    """Modified policy iteration (Puterman 1994, section 8.7): a solution if certified in time, and the last policy.
+def _is_unichain(mdp: FiniteMDP, policy: IntArray) -> bool:
+    transitions, _ = mdp.under(policy)
+    if not mdp.is_sparse and (transitions > 0.0).all(axis=0).any():  # one state follows all others
+        return True
+    return len(Chain(transitions).recurrent_classes) == 1
 
-    For any v, min(Tv − v) ≤ λ_*(x) ≤ max(Tv − v). On quickly mixing models the two meet at a geometric rate.
+
+def _iterate_values(search: _Search, sweeps: int, damping: float) -> IntArray:
+    """Modified policy iteration (Puterman 1994, section 8.7); with damping ½ also where chains are periodic.
+
+    Returns its last policy: no bound may speak for it yet, but it has looked furthest ahead.
     """
-    values = np.zeros(mdp.num_states)
-    policy = np.full(mdp.num_states, -1)
-    target = GAP * float(np.abs(mdp.rewards).max())
-    best = np.inf
-    for sweep in range(SWEEPS):
+    mdp, values = search.mdp, search.values
+    policy, states = np.full(mdp.num_states, -1), np.arange(mdp.num_states)
+    relative_error = (mdp.most_successors + 4) * EPS
+    narrowest = np.inf
+    for _ in range(sweeps):
         q_values = mdp.backup(values)
         previous, policy = policy, q_values.argmax(axis=1)
-        improved = np.take_along_axis(q_values, policy[:, None], axis=1)[:, 0]
-        change = improved - values
-        lower, upper = float(change.min()), float(change.max())
-        # Past the target, rounding is all that is left: stop as soon as it no longer falls.
-        if upper - lower <= target or (sweep > SWEEPS // 2 and best <= upper - lower <= 10 * target):
-            return Solution(mdp, policy, np.full_like(values, lower), np.full_like(values, upper)), policy
-        best = min(best, upper - lower)
-        if not np.array_equal(policy, previous):
+        change = q_values[states, policy] - values
+        gap = float(change.max() - change.min())
+        if gap < narrowest:
+            narrowest, best = gap, (values, q_values, policy)
+        rounding = relative_error * (float(np.abs(values).max()) + float(np.abs(mdp.rewards[states, policy]).max()))
+        if gap <= rounding:
+            break
+        changed = np.flatnonzero(policy != previous)
+        if mdp.is_sparse or len(changed) == mdp.num_states:
             transitions, rewards = mdp.under(policy)
-        values = improved - improved[0]
+        elif len(changed):
+            transitions[changed], rewards[changed] = mdp.pairs(changed, policy[changed])
+        values = values + damping * change
+        values -= values[0]
         for _ in range(POLICY_STEPS):
-            values = rewards + transitions @ values
-    return None, policy
+            stepped = rewards + transitions @ values
+            values = stepped if damping == 1.0 else values + damping * (stepped - values)
+    search.note_backup(*best, relative_error)
+    return policy
 
 
-def _policy_iteration(mdp: FiniteMDP, policy: IntArray) -> Solution:
-    """Howard's multichain policy iteration (Puterman 1994, section 9.2), with the bias as relative value.
+def _settle(search: _Search, reach: Reachability, policy: IntArray) -> None:
+    """Solve a communicating model that value iteration alone did not."""
+    _iterate_policies(search, reach, policy)
+    if search.width > CERTIFIED / 1000.0:
+        sweeps = min(MAX_SWEEPS, WORK // (reach.support.nnz * (1 + POLICY_STEPS)))
+        _iterate_values(search, sweeps, damping=0.5)
 
-    A state switches to an action that leads to a higher gain; failing that, among the actions that keep the gain, to
-    one with a higher value. Each policy is better than the one before in the order of discount factors near one, so
-    none comes twice.
+
+def _iterate_policies(search: _Search, reach: Reachability, policy: IntArray) -> None:
+    """Policy iteration for communicating models (Haviv and Puterman 1991): every policy is made unichain first."""
+    mdp, seen = search.mdp, set()
+    for _ in range(MAX_POLICIES):
+        policy = _unichain(mdp, reach, policy)
+        if policy.tobytes() in seen:
+            return
+        seen.add(policy.tobytes())
+        _, _, bias = chain_values(*mdp.under(policy))
+        if not np.isfinite(bias).all():
+            return
+        improved, lower, upper, rounding = _improve(reach, mdp, policy, bias, np.ones_like(mdp.rewards, dtype=bool))
+        search.note(lower, upper, improved, bias, rounding)
+        if np.array_equal(improved, policy):
+            return
+        policy = improved
+
+
+def _improve(
+    reach: Reachability, mdp: FiniteMDP, policy: IntArray, bias: FloatArray, allowed: BoolArray
+) -> tuple[IntArray, float, float, float]:
+    """The policy that is greedy in r + P V among the pairs allowed, its bounds and their allowance for rounding.
+
+    Ties go to the old action.
     """
     states = np.arange(mdp.num_states)
-    reward_scale = float(np.abs(mdp.rewards).max())
+    excess, error = reach.excess(mdp.rewards, bias)
+    excess = np.where(allowed, excess, -np.inf)
+    best = excess.argmax(axis=1)
+    rises = excess[states, best] - error[states, best] > excess[states, policy] + error[states, policy]
+    improved = np.where(rises, best, policy)
+    lower = float((excess - error)[states, improved].min())
+    upper = float((excess + error).max())
+    return improved, lower, upper, float(error[states, improved].max())
+
+
+def _unichain(mdp: FiniteMDP, reach: Reachability, policy: IntArray) -> IntArray:
+    """The policy itself if it has one recurrent class; else one that leads to its class of the highest gain."""
+    transitions, rewards = mdp.under(policy)
+    chain = Chain(transitions)
+    if len(chain.recurrent_classes) == 1:
+        return policy
+    best = int(np.argmax(chain.stationary_distributions @ rewards))
+    elsewhere = np.zeros(mdp.num_states, dtype=bool)
+    elsewhere[np.concatenate([states for c, states in enumerate(chain.recurrent_classes) if c != best])] = True
+    lost = can_reach(chain.graph, elsewhere)
+    return reach.policy_towards(~lost, np.ones_like(mdp.rewards, dtype=bool), policy)
+
+
+def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArray, staying: BoolArray) -> Solution:
+    """Several components, or states outside: the optimal gain is that of the best components a policy can get to."""
+    count = int(component.max()) + 1
+    lower, upper = np.empty(count), np.empty(count)
+    policy = np.zeros(mdp.num_states, dtype=np.int64)
+    order = np.argsort(component, kind="stable")
+    for states in np.split(order, np.flatnonzero(np.diff(component[order])) + 1):
+        c = component[states[0]]
+        if c < 0:
+            continue
+        part, actions = _restrict(mdp, reach, states, staying[states])
+        search = _Search(part)
+        start = _iterate_values(search, SWEEPS, damping=1.0)
+        if not search.settled:
+            _settle(search, Reachability.of(part), start)
+        lower[c], upper[c] = search.lower, search.upper
+        policy[states] = actions[np.arange(len(states)), search.policy]
+    gains_lower, policy, keeps = _reach_best(mdp, reach, component, staying, lower, policy)
+    gains_upper, _, _ = _reach_best(mdp, reach, component, staying, upper, policy)
+    room = ROUNDING * np.maximum(np.abs(gains_lower), np.abs(gains_upper)) if count > 1 else 0.0
+    gains_lower, gains_upper = gains_lower - room, np.maximum(gains_upper + room, gains_lower)
+    return Solution(mdp, _refine(mdp, reach, policy, keeps, gains_lower), gains_lower, gains_upper)
+
+
+def _restrict(mdp: FiniteMDP, reach: Reachability, states: IntArray, staying: BoolArray) -> tuple[FiniteMDP, IntArray]:
+    """The model on a component's states, an action that leaves it replaced by one that stays; and which by which."""
+    actions = np.where(staying, np.arange(mdp.num_actions), staying.argmax(axis=1)[:, None])
+    rows = reach.support[(states[:, None] * mdp.num_actions + actions).ravel()][:, states]
+    rewards = mdp.rewards[states[:, None], actions]
+    dense = len(states) <= 50 or not mdp.is_sparse
+    return FiniteMDP(rows.toarray().reshape(*rewards.shape, -1) if dense else rows, rewards), actions
+
+
+def _reach_best(
+    mdp: FiniteMDP, reach: Reachability, component: IntArray, staying: BoolArray, gains: FloatArray, policy: IntArray
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """The largest expected gain of the component one stays in, a policy that gets there, the pairs that keep it.
+
+    A stopping problem in which a component is one node: stay, or take one of the pairs that lead out. It has no end
+    components left, so every policy stops, and policy iteration cannot but end.
+    """
+    count = len(gains)
+    node = component.copy()
+    node[component < 0] = count + np.arange((component < 0).sum())
+    num_nodes = int(node.max()) + 1
+    pairs = np.flatnonzero(~staying.ravel())
+    origin = node[pairs // mdp.num_actions]
+    to_node = scipy.sparse.csr_array(
+        (np.ones(mdp.num_states), (np.arange(mdp.num_states), node)), shape=(mdp.num_states, num_nodes)
+    )
+    moves = (reach.support[pairs] @ to_node).tocoo()
+    elsewhere = moves.col != origin[moves.row]
+    moves = scipy.sparse.csr_array(
+        (moves.data[elsewhere], (moves.row[elsewhere], moves.col[elsewhere])), shape=(len(pairs), num_nodes)
+    )
+    out = np.asarray(moves.sum(axis=1)).ravel()
+    choice = np.full(num_nodes, -1)  # a row of `moves`, or −1 for staying
+    first = np.unique(origin, return_index=True)
+    choice[first[0]] = np.where(first[0] < count, -1, first[1])
+    while True:
+        value = _stopping_values(moves, choice, gains, num_nodes)
+        offers = np.asarray(moves @ value).ravel() / out
+        best = np.full(num_nodes, -np.inf)
+        np.maximum.at(best, origin, offers)
+        rises = best > value + ROUNDING * np.maximum(np.abs(best), np.abs(value))
+        if not rises.any():
+            break
+        winners = np.flatnonzero(offers == best[origin])
+        choice[origin[winners]] = np.where(rises[origin[winners]], winners, choice[origin[winners]])
+    keeps = staying.copy()
+    keeps.ravel()[pairs] = offers >= value[origin] - 10.0 * ROUNDING * np.abs(value[origin])
+    return value[node], _way_out(mdp, reach, staying, policy, pairs[choice[choice >= 0]]), keeps
+
+
+def _stopping_values(moves: FloatArray, choice: IntArray, gains: FloatArray, num_nodes: int) -> FloatArray:
+    value = np.zeros(num_nodes)
+    stays = choice < 0
+    value[stays] = gains[np.flatnonzero(stays)]
+    if not stays.all():
+        chosen = scipy.sparse.csr_array(moves)[choice[~stays]]
+        stopped = chosen[:, np.flatnonzero(stays)]
+        system = TransientSystem(chosen[:, np.flatnonzero(~stays)], np.asarray(stopped.sum(axis=1)).ravel())
+        value[~stays] = system.solve(stopped @ value[stays])
+    return value
+
+
+def _way_out(mdp: FiniteMDP, reach: Reachability, staying: BoolArray, policy: IntArray, pairs: IntArray) -> IntArray:
+    """The policy, changed so that the `pairs` are taken, and all states of their components lead to them."""
+    exits = np.zeros(mdp.num_states, dtype=bool)
+    exits[pairs // mdp.num_actions] = True
+    policy = reach.policy_towards(exits, staying, policy)
+    policy[pairs // mdp.num_actions] = pairs % mdp.num_actions
+    return policy
+
+
+def _refine(mdp: FiniteMDP, reach: Reachability, policy: IntArray, keeps: BoolArray, lower: FloatArray) -> IntArray:
+    """Among the pairs that keep the optimal gain, prefer those of higher bias (Puterman 1994, section 9.2).
+
+    Each policy is better than the one before in the order of discount factors near one, so its gain never falls. Should
+    rounding make it fall, the last good one is kept.
+    """
+    previous = policy
     for _ in range(MAX_POLICIES):
-        _, gains, bias = chain_values(*mdp.under(policy))
-        next_gains = mdp.expected(gains)
-        gain_margin = IMPROVEMENT * reward_scale
-        keeps_gain = next_gains >= gains[:, None] - gain_margin
-        q_values = np.where(keeps_gain, mdp.backup(bias), -np.inf)
-        by_gain, by_value = next_gains.argmax(axis=1), q_values.argmax(axis=1)
-        gain_rises = next_gains[states, by_gain] > gains + gain_margin
-        value_margin = IMPROVEMENT * (reward_scale + float(np.abs(bias).max()))
-        value_rises = q_values[states, by_value] > q_values[states, policy] + value_margin
-        improved = np.where(gain_rises, by_gain, np.where(value_rises, by_value, policy))
+        _, earned, bias = chain_values(*mdp.under(policy))
+        if (earned < lower - CERTIFIED * np.abs(lower)).any() or not np.isfinite(bias).all():
+            return previous
+        improved, _, _, _ = _improve(reach, mdp, policy, bias, keeps)
         if np.array_equal(improved, policy):
             break
-        policy = improved
-    return _certified(mdp, policy, gains, bias, q_values)
-
-
-def _certified(mdp: FiniteMDP, policy: IntArray, gains: FloatArray, bias: FloatArray, q_values: FloatArray) -> Solution:
-    """Bounds from the optimality equation's residuals.
-
-    With λ = P_π λ, the policy earns at least λ + min(r_π + P_π V − λ − V). With λ ≥ P_a λ for every action, no policy
-    earns more than λ + max(r_a + P_a V − λ − V), the maximum taken over the actions that keep λ (to the others V + M λ
-    with a large M is blind). These are the dual and primal feasible points of the multichain linear program.
-    """
-    surplus = q_values - (gains + bias)[:, None]
-    lower = gains + min(0.0, float(surplus[np.arange(mdp.num_states), policy].min()))
-    upper = gains + max(0.0, float(surplus.max()))
-    return Solution(mdp, policy, lower, upper)
+        previous, policy = policy, improved
+    return policy

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PolicyValues", "chain_values", "common_gain", "induced_chain", "policy_values"]
 
+SAME = 1e-11  # gains closer than this, relative to the rewards, are one gain
+
 
 @dataclass(frozen=True, eq=False)
 class PolicyValues:
@@ -25,18 +27,19 @@ class PolicyValues:
 
     gains: λ_π(x), one per state: the long-run average reward from x.
     bias: V_π(x); q_values: Q_π(x, a) = r(x, a) − λ_π(x) + Σ_x' P(x'|x, a) V_π(x').
-    chain: the Markov chain under the policy.
+    chain: the Markov chain under the policy; reward_scale: the largest reward that it meets, in absolute value.
     """
 
     chain: Chain
     gains: FloatArray
     bias: FloatArray
     q_values: FloatArray
+    reward_scale: float
 
     @property
     def gain(self) -> float:
         """λ_π where it is the same from every state; otherwise an error that points to `gains`."""
-        return common_gain(self.gains, self.chain)
+        return common_gain(self.gains, self.chain, self.reward_scale)
 
     @property
     def stationary_distribution(self) -> FloatArray:
@@ -56,7 +59,7 @@ def policy_values(mdp: FiniteMDP, policy: ArrayLike) -> PolicyValues:
     """
     transitions, rewards = mdp.under(policy)
     chain, gains, bias = chain_values(transitions, rewards)
-    return PolicyValues(chain, gains, bias, mdp.backup(bias) - gains[:, None])
+    return PolicyValues(chain, gains, bias, mdp.backup(bias) - gains[:, None], float(np.abs(rewards).max()))
 
 
 def chain_values(transitions: Matrix, rewards: FloatArray) -> tuple[Chain, FloatArray, FloatArray]:
@@ -64,14 +67,13 @@ def chain_values(transitions: Matrix, rewards: FloatArray) -> tuple[Chain, Float
     chain = Chain(transitions)
     weights = chain.stationary_distributions
     gains = chain.extend(weights @ rewards)
-    bias = chain.system.solve(rewards - gains)
+    bias = chain.poisson(rewards - gains)
     return chain, gains, bias - chain.extend(weights @ bias)
 
 
-def common_gain(gains: FloatArray, chain: Chain) -> float:
-    """The one number in `gains`, or an error that names the classes that differ."""
-    scale = max(1e-300, float(np.abs(gains).max()))
-    if np.ptp(gains) <= 1e-9 * scale:
+def common_gain(gains: FloatArray, chain: Chain, scale: float) -> float:
+    """The one number in `gains`, up to rounding of rewards of size `scale`; or an error that names what differs."""
+    if np.ptp(gains) <= SAME * scale:
         return float(gains[chain.recurrent_classes[0][0]])
     parts = [f"{gains[c[0]]:.6g} on {describe_states(c)}" for c in chain.recurrent_classes[:4]]
     more = ", …" if len(chain.recurrent_classes) > 4 else ""

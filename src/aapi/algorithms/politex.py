@@ -1,0 +1,35 @@
+"""POLITEX: policy iteration with expert advice (Abbasi-Yadkori et al. 2019, Lazic et al. 2019)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aapi.algorithms.policy_iteration import PolicyIteration
+from aapi.checks import one_of
+from aapi.improvement import Constant, HorizonTuned, LearningRate, SquareRoot, Zero
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aapi.evaluation import Evaluation
+
+__all__ = ["Politex"]
+
+SCHEDULES: dict[str, Callable[[float], LearningRate]] = {
+    "constant": Constant,
+    "sqrt": SquareRoot,
+    "horizon": HorizonTuned,
+}
+
+
+def Politex(  # noqa: N802 - an algorithm's name
+    *, phase_length: int, evaluate: Evaluation, eta: float = 1.0, schedule: str = "constant"
+) -> PolicyIteration:
+    """Algorithm 1 without side information and with one temperature for all states: π_{k+1} ∝ exp(Σ_{s≤k} Q̂_s / η_k).
+
+    schedule: `constant`, η_k = η; `sqrt`, η √k; `horizon`, η (K / (8 ln A))^½, the analysed one.
+    """
+    one_of(tuple(SCHEDULES), schedule=schedule)
+    return PolicyIteration(
+        phase_length=phase_length, evaluate=evaluate, learning_rate=SCHEDULES[schedule](eta), side_information=Zero()
+    )

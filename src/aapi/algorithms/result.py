@@ -1,0 +1,85 @@
+"""What a batch of runs produced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+from aapi.mdp import solve
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.algorithms.run import Algorithm
+    from aapi.mdp import FiniteMDP
+
+__all__ = ["Record", "Result"]
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Every evaluated phase of every run, for the theory: (runs, phases, states[, actions])."""
+
+    policies: NDArray[np.float64]
+    q_hats: NDArray[np.float64]
+    temperatures: NDArray[np.float64] | None
+    surprises: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Rewards, curves and policies of `runs`, the numbers of the runs.
+
+    phase_ends: the steps at which phases end, (phases,); rewards: the sum of rewards in each, (runs, phases).
+    grid: steps; cumulated: the sum of rewards up to each of them, (runs, grid).
+    final_policy: the policy of the last phase, (runs, states, actions); next_policy: what would have come next.
+    record: everything about every phase, if it was asked for.
+    """
+
+    algorithm: Algorithm
+    mdp: FiniteMDP
+    seed: int
+    runs: NDArray[np.int64]
+    num_steps: int
+    phase_ends: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    grid: NDArray[np.int64]
+    cumulated: NDArray[np.float64]
+    final_policy: NDArray[np.float64]
+    next_policy: NDArray[np.float64]
+    seconds: float
+    record: Record | None = None
+
+    @property
+    def average_reward(self) -> NDArray[np.float64]:
+        """(1/t) Σ_{s≤t} r_s at the end of each phase, (runs, phases). The last column is the whole run's."""
+        return np.asarray(np.cumsum(self.rewards, axis=1) / self.phase_ends)
+
+    @property
+    def curve(self) -> NDArray[np.float64]:
+        """The paper's −(1/t) Σ_{s≤t} r_s at each step t of the grid, (runs, grid)."""
+        return np.asarray(-self.cumulated / self.grid)
+
+    @cached_property
+    def optimal_gain(self) -> float:
+        """λ_* from the initial state, exactly."""
+        return float(solve(self.mdp).gains[self.mdp.initial_state])
+
+    @property
+    def regret(self) -> NDArray[np.float64]:
+        """Σ_{s≤t} (λ_* − r_s) at each step t of the grid, (runs, grid)."""
+        return np.asarray(self.optimal_gain * self.grid - self.cumulated)
+
+    def average_reward_since(self, fraction: float) -> NDArray[np.float64]:
+        """The average reward of each run after `fraction` of its steps; 0.9 for the last tenth."""
+        if not 0.0 <= fraction < 1.0:
+            raise InvalidInput(f"fraction must lie in [0, 1), not {fraction}")
+        start = int(fraction * self.num_steps)
+        before = self.cumulated[:, np.searchsorted(self.grid, start)] if start else np.zeros(len(self.runs))
+        if start and start not in self.grid:
+            raise InvalidInput(f"the grid has no step {start}; pass a grid with it to run")
+        return np.asarray((self.cumulated[:, -1] - before) / (self.num_steps - start))

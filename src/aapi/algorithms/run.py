@@ -1,0 +1,142 @@
+"""Run an algorithm on a finite problem: many runs at once, in threads, the same bits however they are split."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from aapi.algorithms.result import Record, Result
+from aapi.checks import at_least
+from aapi.errors import InvalidInput
+from aapi.features import Coordinates, Features, OneHot
+from aapi.progress import progress_bar
+from aapi.simulation import FiniteSimulation, transition_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.algorithms.policy_iteration import Phase
+    from aapi.mdp import FiniteMDP
+
+__all__ = ["Algorithm", "run", "step_grid"]
+
+RECORDED = ("policy", "q_hat", "temperature", "surprise")  # of a Phase, in the order of Record
+
+
+class Algorithm(Protocol):
+    """Anything that can be run: it yields phases."""
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+
+    def phases(self, simulation: FiniteSimulation, num_steps: int) -> Iterator[Phase]:
+        """Act in the simulation for `num_steps` and yield a Phase per policy."""
+
+
+def run(
+    algorithm: Algorithm,
+    env: FiniteMDP,
+    num_steps: int,
+    num_runs: int = 1,
+    seed: int = 0,
+    *,
+    first_run: int = 0,
+    features: Features | None = None,
+    threads: int = 1,
+    chunk: int | None = None,
+    grid: Sequence[int] | NDArray[np.int64] | None = None,
+    record: bool = False,
+    progress: bool = False,
+) -> Result:
+    """Run an algorithm `num_runs` times for `num_steps` each.
+
+    Run i, counted from `first_run`, has the random stream (seed, i) and nothing else to itself: its bits are the same
+    alone or among others, for any number of threads and any chunk, the number of runs that are advanced together.
+
+    features: how Q-functions are represented; by default the model's coordinates where it has some (DeepSea), else
+        one-hot.
+    grid: steps at which the curves are taken; by default about 300, evenly and geometrically spaced.
+    record: keep policies, Q̂, temperatures and surprises of every phase.
+    """
+    at_least(1, num_steps=num_steps, num_runs=num_runs, threads=threads)
+    at_least(0, seed=seed, first_run=first_run)
+    algorithm.check()
+    runs = range(first_run, first_run + num_runs)
+    steps = step_grid(num_steps) if grid is None else _check_grid(grid, num_steps)
+    active = (features or (OneHot() if env.coordinates is None else Coordinates()))(env)
+    tables = transition_tables(env)
+    size = chunk or -(-num_runs // threads)
+    at_least(1, chunk=size)
+    chunks = [runs[i : i + size] for i in range(0, num_runs, size)]
+    start = time.perf_counter()
+    with progress_bar("running", num_steps * num_runs, show=progress) as advance, ThreadPoolExecutor(threads) as pool:
+        simulations = [FiniteSimulation(env, active, tables, seed, part, steps) for part in chunks]
+        work = [pool.submit(_run_chunk, algorithm, part, num_steps, record, advance) for part in simulations]
+        parts = [future.result() for future in work]
+    phase_ends = next(part.pop("phase_ends") for part in parts)
+    joined = {name: _join([part[name] for part in parts]) for name in parts[0]}
+    kept = Record(*(joined.pop(name) for name in RECORDED)) if record else None
+    return Result(
+        algorithm=algorithm,
+        mdp=env,
+        seed=seed,
+        runs=np.array(runs),
+        num_steps=num_steps,
+        phase_ends=phase_ends,
+        grid=steps,
+        seconds=time.perf_counter() - start,
+        record=kept,
+        **joined,
+    )
+
+
+def step_grid(num_steps: int, points: int = 200) -> NDArray[np.int64]:
+    """Steps up to `num_steps`: `points` evenly spaced, tenths among them, and half as many geometrically."""
+    even = np.arange(1, points + 1) * num_steps // points
+    tenths = np.arange(1, 11) * num_steps // 10
+    geometric = np.geomspace(1, num_steps, points // 2).round().astype(np.int64)
+    return np.unique(np.concatenate([even[even > 0], tenths[tenths > 0], geometric]))
+
+
+def _check_grid(grid: Sequence[int] | NDArray[np.int64], num_steps: int) -> NDArray[np.int64]:
+    steps = np.unique(np.asarray(grid))
+    if steps.size == 0 or steps.dtype.kind not in "iu" or steps[0] < 1 or steps[-1] > num_steps:
+        raise InvalidInput(f"grid must be whole numbers in 1..{num_steps}")
+    return np.unique(np.append(steps, num_steps)).astype(np.int64)
+
+
+def _run_chunk(
+    algorithm: Algorithm, simulation: FiniteSimulation, num_steps: int, record: bool, advance: Callable[[int], None]
+) -> dict[str, Any]:
+    """The fields of a Result that the runs of one simulation contribute."""
+    marks, sums = [], []
+    kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
+    for phase in algorithm.phases(simulation, num_steps):
+        marks.append(simulation.time - phase.data.rewards.shape[1] + phase.data.stretch_ends)
+        sums.append(phase.data.reward_sums)
+        if record and phase.q_hat is not None:
+            for name, values in kept.items():
+                values.append(getattr(phase, name))
+        advance(phase.data.rewards.size)
+    cumulated = np.cumsum(np.concatenate(sums, axis=1), axis=1)
+    result: dict[str, Any] = {
+        "phase_ends": np.array([ends[-1] for ends in marks]),
+        "rewards": np.stack([part.sum(axis=1) for part in sums], axis=1),
+        "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), simulation.grid)],
+        "final_policy": phase.policy,
+        "next_policy": phase.next_policy,
+    }
+    if record:
+        empty = np.empty((simulation.shape[0], 0, *simulation.shape[1:]))
+        for name, values in kept.items():
+            result[name] = empty if not values else None if values[0] is None else np.stack(values, axis=1)
+    return result
+
+
+def _join(parts: list[Any]) -> Any:
+    return None if parts[0] is None else np.concatenate(parts)

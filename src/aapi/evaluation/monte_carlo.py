@@ -1,0 +1,133 @@
+"""Least-squares Monte Carlo: regression from features to truncated returns, the paper's choice of G."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.checks import at_least, finite
+from aapi.errors import InvalidInput
+from aapi.evaluation.cholesky import factorise, solve_factorised
+from aapi.simulation.jit import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.simulation import FiniteSimulation, PhaseData
+
+__all__ = ["MonteCarlo"]
+
+
+@dataclass(frozen=True)
+class MonteCarlo:
+    """Q̂ = φᵀw with w = argmin Σ_t (φ(x_t, a_t)ᵀw − G_t)² + ridge ‖w‖².
+
+    G_t = Σ_{i=t}^{t+H−1} (r_i − c), every visit t whose window lies in the phase. H is `horizon`; c is the phase's mean
+    reward if `centre`, else 0. Pairs without data get the value 0.
+    """
+
+    horizon: int
+    centre: bool = False
+    ridge: float = 1.0
+
+    def check(self, phase_length: int) -> None:
+        """Refuse arguments that leave nothing to regress on."""
+        at_least(1, horizon=self.horizon)
+        finite(0.0, ridge=self.ridge)
+        if self.horizon > phase_length:
+            raise InvalidInput(
+                f"horizon must be at most the phase length, {phase_length}, not {self.horizon}: "
+                "no window of returns would fit"
+            )
+
+    def __call__(
+        self, simulation: FiniteSimulation, policy: NDArray[np.float64], data: PhaseData
+    ) -> NDArray[np.float64]:
+        """Q̂_k, of shape (runs, states, actions)."""
+        q_hat = np.empty(simulation.shape)
+        features = simulation.features
+        if features.one_hot:
+            _average(data.states, data.actions, data.rewards, self.horizon, self.centre, self.ridge, q_hat)
+            return q_hat
+        failed = _regress(
+            data.states, data.actions, data.rewards, self.horizon, self.centre, self.ridge, features.starts,
+            features.columns, features.values, features.num_blocks, features.block_size, q_hat,
+        )  # fmt: skip
+        if failed >= 0:
+            raise InvalidInput(
+                f"ridge is {self.ridge:g}, and the features seen in a phase are linearly dependent: give a larger ridge"
+            )
+        return q_hat
+
+
+@kernel
+def _cumulate(rewards: Any, cumulated: Any) -> Any:
+    """cumulated[t] = Σ_{i<t} r_i; returns the sum of all."""
+    total = 0.0
+    cumulated[0] = total
+    for t in range(rewards.size):
+        total += rewards[t]
+        cumulated[t + 1] = total
+    return total
+
+
+@kernel
+def _average(states: Any, actions: Any, rewards: Any, horizon: Any, centre: Any, ridge: Any, q_hat: Any) -> None:
+    """One-hot features: the regression is Σ G / (visits + ridge) for each pair."""
+    num_runs, steps = states.shape
+    cumulated = np.empty(steps + 1)
+    visits = np.empty(q_hat.shape[1:])
+    for run in range(num_runs):
+        total = _cumulate(rewards[run], cumulated)
+        baseline = horizon * (total / steps) if centre else 0.0
+        visits[:] = 0.0
+        q_hat[run] = 0.0
+        for t in range(steps - horizon + 1):
+            x, a = states[run, t], actions[run, t]
+            visits[x, a] += 1.0
+            q_hat[run, x, a] += (cumulated[t + horizon] - cumulated[t]) - baseline
+        for x in range(q_hat.shape[1]):
+            for a in range(q_hat.shape[2]):
+                if visits[x, a] > 0.0:
+                    q_hat[run, x, a] /= visits[x, a] + ridge
+
+
+@kernel
+def _regress(
+    states: Any, actions: Any, rewards: Any, horizon: Any, centre: Any, ridge: Any, starts: Any, columns: Any,
+    values: Any, num_blocks: Any, block_size: Any, q_hat: Any,
+) -> Any:  # fmt: skip
+    """Sparse features: normal equations per block, by Cholesky. Returns the first run that is singular, or −1."""
+    num_runs, steps = states.shape
+    num_actions = q_hat.shape[2]
+    cumulated = np.empty(steps + 1)
+    gram = np.empty((num_blocks, block_size, block_size))
+    weights = np.empty((num_blocks, block_size))
+    for run in range(num_runs):
+        total = _cumulate(rewards[run], cumulated)
+        baseline = horizon * (total / steps) if centre else 0.0
+        gram[:] = 0.0
+        weights[:] = 0.0
+        for t in range(steps - horizon + 1):
+            a = actions[run, t]
+            pair = states[run, t] * num_actions + a
+            block = a if num_blocks > 1 else 0
+            value = (cumulated[t + horizon] - cumulated[t]) - baseline
+            for i in range(starts[pair], starts[pair + 1]):
+                weights[block, columns[i]] += values[i] * value
+                for j in range(starts[pair], i + 1):  # columns of a pair ascend: this is the lower triangle
+                    gram[block, columns[i], columns[j]] += values[i] * values[j]
+        for block in range(num_blocks):
+            if not factorise(gram[block], ridge):
+                return run
+            solve_factorised(gram[block], weights[block])
+        for x in range(q_hat.shape[1]):
+            for a in range(num_actions):
+                pair = x * num_actions + a
+                value = 0.0
+                for i in range(starts[pair], starts[pair + 1]):
+                    value += values[i] * weights[a if num_blocks > 1 else 0, columns[i]]
+                q_hat[run, x, a] = value
+    return -1

@@ -1,0 +1,27 @@
+"""Policy improvement: history of Q-functions, side information, learning rate, Boltzmann policy."""
+
+from aapi.improvement.boltzmann import boltzmann
+from aapi.improvement.history import QHistory
+from aapi.improvement.learning_rate import (
+    Adaptive,
+    Constant,
+    HorizonTuned,
+    LearningRate,
+    SampledAdaptive,
+    SquareRoot,
+)
+from aapi.improvement.side_information import PreviousEstimate, SideInformation, Zero
+
+__all__ = [
+    "Adaptive",
+    "Constant",
+    "HorizonTuned",
+    "LearningRate",
+    "PreviousEstimate",
+    "QHistory",
+    "SampledAdaptive",
+    "SideInformation",
+    "SquareRoot",
+    "Zero",
+    "boltzmann",
+]

@@ -1,0 +1,26 @@
+"""Progress bars for people, on standard error, so that output stays clean."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["progress_bar"]
+
+
+@contextmanager
+def progress_bar(label: str, total: int, *, show: bool) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes the amount of work just done; threads may share it. Shows the time left."""
+    if not show:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda amount: progress.advance(task, amount)

@@ -1,0 +1,191 @@
+"""Rolling a batch of runs through a finite MDP: the only step loop of the finite problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from aapi.simulation.jit import kernel
+from aapi.simulation.random import advance, streams, to_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.mdp import FiniteMDP
+
+__all__ = ["FiniteSimulation", "PhaseData", "TransitionTables", "transition_tables"]
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionTables:
+    """Alias tables (Walker 1977, Vose 1991) over the successors of each pair, which draw x' in constant time.
+
+    Pair x · actions + a has the columns starts[pair] … starts[pair + 1] − 1. A column is drawn evenly; it stands for
+    `successors` with probability `thresholds`, else for `alternatives`.
+    """
+
+    starts: NDArray[np.int64]
+    thresholds: NDArray[np.float64]
+    successors: NDArray[np.uint32]
+    alternatives: NDArray[np.uint32]
+    rewards: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PhaseData:
+    """D_k: what happened in a phase, each of shape (runs, steps), and the state it led to, of shape (runs,).
+
+    reward_sums: sums over stretches of the phase, (runs, stretches), which end at the steps `stretch_ends`, counted
+    from the phase's first.
+    """
+
+    states: NDArray[np.int32]
+    actions: NDArray[np.int32]
+    rewards: NDArray[np.float64]
+    last_state: NDArray[np.int64]
+    reward_sums: NDArray[np.float64]
+    stretch_ends: NDArray[np.int64]
+
+
+class FiniteSimulation:
+    """A batch of runs, each with its own state and random stream; the state carries over from phase to phase.
+
+    grid: steps at which the caller wants reward sums to be cut, whatever the phases.
+    """
+
+    def __init__(
+        self,
+        mdp: FiniteMDP,
+        features: Any,
+        tables: TransitionTables,
+        seed: int,
+        runs: Sequence[int],
+        grid: NDArray[np.int64],
+    ) -> None:
+        self.mdp = mdp
+        self.features = features
+        self.tables = tables
+        self.grid = grid
+        self.time = 0
+        self.state = np.full(len(runs), mdp.initial_state, dtype=np.int64)
+        self.streams = streams(seed, runs)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(runs, states, actions): the shape of a batch of tables."""
+        return len(self.state), self.mdp.num_states, self.mdp.num_actions
+
+    def rollout(self, policy: NDArray[np.float64], steps: int) -> PhaseData:
+        """Act by `policy`, of shape (runs, states, actions), for a number of steps."""
+        runs = len(self.state)
+        cuts = self.grid[(self.grid > self.time) & (self.grid < self.time + steps)] - self.time
+        ends = np.append(cuts, steps)
+        states, actions = np.empty((2, runs, steps), dtype=np.int32)
+        rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
+        t = self.tables
+        _roll(
+            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, self.state, self.streams,
+            states, actions, rewards, sums,
+        )  # fmt: skip
+        self.time += steps
+        return PhaseData(states, actions, rewards, self.state.copy(), sums, ends)
+
+
+@kernel
+def _roll(
+    starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, policy: Any, ends: Any, state: Any,
+    stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
+) -> None:  # fmt: skip
+    num_actions = policy.shape[2]
+    for run in range(policy.shape[0]):
+        s0, s1, s2, s3 = stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3]
+        x = state[run]
+        t = 0
+        for stretch in range(ends.size):
+            total = 0.0
+            while t < ends[stretch]:
+                # a ~ π(·|x); rounding at the top end falls to the last action that is possible at all.
+                s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+                u = to_unit(bits)
+                a = 0
+                cumulated = 0.0
+                for action in range(num_actions):
+                    probability = policy[run, x, action]
+                    if probability > 0.0:
+                        a = action
+                        cumulated += probability
+                        if u < cumulated:
+                            break
+                reward = table[x, a]
+                states[run, t] = x
+                actions[run, t] = a
+                rewards[run, t] = reward
+                total += reward
+                # x' ~ P(·|x, a); no random number is spent on a certain successor.
+                pair = x * num_actions + a
+                first = starts[pair]
+                count = starts[pair + 1] - first
+                if count > 1:
+                    s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+                    place = to_unit(bits) * count
+                    column = int(place)
+                    if place - column < thresholds[first + column]:
+                        x = np.int64(successors[first + column])
+                    else:
+                        x = np.int64(alternatives[first + column])
+                else:
+                    x = np.int64(successors[first])
+                t += 1
+            reward_sums[run, stretch] = total
+        state[run] = x
+        stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3] = s0, s1, s2, s3
+
+
+def transition_tables(mdp: FiniteMDP) -> TransitionTables:
+    """The alias tables of a model, in memory proportional to its possible transitions."""
+    rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
+    starts = rows.indptr.astype(np.int64)
+    thresholds, partners = np.empty(rows.nnz), np.empty(rows.nnz, dtype=np.int64)
+    _fill_alias(starts, rows.data, thresholds, partners)
+    successors = rows.indices.astype(np.uint32)
+    return TransitionTables(starts, thresholds, successors, successors[partners], mdp.rewards)
+
+
+@kernel
+def _fill_alias(starts: Any, probabilities: Any, thresholds: Any, partners: Any) -> None:
+    """Vose's method for each row; small and large columns are stacked in one workspace from both ends."""
+    widest = 0
+    for row in range(starts.size - 1):
+        widest = max(widest, starts[row + 1] - starts[row])
+    stack = np.empty(widest, dtype=np.int64)
+    for row in range(starts.size - 1):
+        first, last = starts[row], starts[row + 1]
+        small, large = 0, widest
+        for i in range(first, last):
+            thresholds[i] = probabilities[i] * (last - first)
+            partners[i] = i
+            if thresholds[i] < 1.0:
+                stack[small] = i
+                small += 1
+            else:
+                large -= 1
+                stack[large] = i
+        while small > 0 and large < widest:
+            small -= 1
+            poor, rich = stack[small], stack[large]
+            partners[poor] = rich
+            thresholds[rich] -= 1.0 - thresholds[poor]
+            if thresholds[rich] < 1.0:
+                large += 1
+                stack[small] = rich
+                small += 1
+        # What is left is full up to rounding.
+        for i in range(small):
+            thresholds[stack[i]] = 1.0
+        for i in range(large, widest):
+            thresholds[stack[i]] = 1.0
