@@ -7,8 +7,9 @@ BIN := .venv/bin
 reproduce: .venv/.installed
 	$(BIN)/aapi solve ergodic --states 10 --actions 2 --measures
 	$(BIN)/aapi solve deep-sea --size 20
-	$(BIN)/aapi solve river-swim --states 6
-	$(BIN)/aapi solve access-control
+	$(BIN)/aapi run ergodic --states 10 --actions 2 --runs 50 --threads 2
+	$(BIN)/aapi run deep-sea --size 20 --steps 200000 --runs 50 --threads 2
+	$(BIN)/aapi run deep-sea --size 20 --steps 200000 --runs 50 --threads 2 --algorithm politex --eta 10
 
 test: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -19,6 +20,7 @@ test: .venv/.installed-dev
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/solver.py
+	$(BIN)/python benchmarks/learning.py
 
 .venv/.installed: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .

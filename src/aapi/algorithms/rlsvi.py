@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.algorithms.policy_iteration import Phase
+from aapi.algorithms.policy_iteration import Phase, uniform_policy
 from aapi.checks import at_least, finite, one_of
 from aapi.evaluation.cholesky import factorise, solve_factorised, solve_upper
 from aapi.improvement import boltzmann
@@ -36,6 +36,7 @@ class RLSVI:
     The paper does not say how it was run without a horizon. form: `relative` subtracts the visit-weighted mean value
     after each sweep; `finite-horizon` does not; `discounted` multiplies values by 1 − 1/horizon.
 
+    The first policy is uniform, as in all other algorithms: without data, a draw is noise of size 1/√ridge.
     Data enters through counts of transitions, so that the cost of a phase does not grow with time.
     """
 
@@ -56,8 +57,8 @@ class RLSVI:
         counts = np.zeros((simulation.shape[0], len(simulation.tables.successors)))
         num_phases, left_over = divmod(num_steps, self.phase_length)
         greedy = np.zeros(simulation.shape[:2])
-        q_hat = self._draw(simulation, counts)
-        policy = boltzmann(q_hat, greedy)
+        q_hat = np.zeros(simulation.shape)
+        policy = uniform_policy(simulation)
         for k in range(1, num_phases + 1):
             data = simulation.rollout(policy, self.phase_length)
             _add_counts(simulation, data, counts)

@@ -70,7 +70,7 @@ def run(
     steps = step_grid(num_steps) if grid is None else _check_grid(grid, num_steps)
     active = (features or (OneHot() if env.coordinates is None else Coordinates()))(env)
     tables = transition_tables(env)
-    size = chunk or -(-num_runs // threads)
+    size = -(-num_runs // threads) if chunk is None else chunk
     at_least(1, chunk=size)
     chunks = [runs[i : i + size] for i in range(0, num_runs, size)]
     start = time.perf_counter()

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import aapi
-from aapi.cli import solve
+from aapi.cli import run, solve
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ __all__ = ["main"]
 EXAMPLES = """examples:
   aapi solve ergodic --states 10 --actions 2     the exact optimum of a built-in problem
   aapi solve model.npz --json                    the same for a model of yours, for machines
+  aapi run deep-sea --size 20 --runs 50          learn, and compare with the optimum
 """
 
 
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
-    for module in (solve,):
+    for module in (solve, run):
         module.add_command(commands)
     return top
 

@@ -6,12 +6,12 @@ import os
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["plural", "print_facts"]
+__all__ = ["plural", "print_facts", "text_plot"]
 
 
 def print_facts(title: str, rest: str, facts: Sequence[tuple[str, str]]) -> None:
@@ -34,3 +34,23 @@ def plural(count: int, noun: str) -> str:
 def _bold(text: str) -> str:
     plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
     return text if plain or not text else f"\033[1m{text}\033[0m"
+
+
+def text_plot(x: Any, y: Any, *, reference: float, label: str, width: int = 64, height: int = 12) -> str:
+    """A curve in characters, over steps on an even scale, with a line at `reference`."""
+    dot, line = ("•", "─") if (sys.stdout.encoding or "").lower().startswith("utf") else ("*", "-")
+    columns = [min(width - 1, int(width * step / x[-1])) for step in x]
+    low, high = min(reference, *map(float, y)), max(reference, *map(float, y))
+    span = (high - low) or 1.0
+    rows = [[" "] * width for _ in range(height)]
+
+    def row(value: float) -> int:
+        return round((high - value) / span * (height - 1))
+
+    rows[row(reference)] = [line] * width
+    for column, value in zip(columns, y, strict=True):
+        rows[row(float(value))][column] = dot
+    ticks = {0: f"{high:.4g}", height - 1: f"{low:.4g}"} | {row(reference): f"{label} {reference:.4g}"}
+    margin = max(map(len, ticks.values()))
+    lines = [f"{ticks.get(i, ''):>{margin}} {''.join(cells)}".rstrip() for i, cells in enumerate(rows)]
+    return "\n".join([*lines, f"{'step':>{margin}} 0{int(x[-1]):>{width - 1}}"])

@@ -1,0 +1,256 @@
+"""The learning loop against C and against gymnax, its flatness and its start-up. Run by `make bench`."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import aapi
+from aapi.environments import deep_sea, ergodic, garnet
+from aapi.evaluation import MonteCarlo
+from aapi.features import OneHot
+from aapi.simulation import FiniteSimulation, transition_tables
+from aapi.simulation.random import streams
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from aapi.mdp import FiniteMDP
+
+NUM_RUNS = 50
+FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC")
+SMALL_RUN = """
+import aapi
+from aapi.environments import ergodic
+from aapi.evaluation import MonteCarlo
+algorithm = aapi.AAPI(phase_length=100, evaluate=MonteCarlo(10, centre=True), eta=0.3)
+"""
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def in_turn(repeats: int, *works: Callable[[], object]) -> list[list[float]]:
+    """The seconds of each work, measured in turn so that noise meets all; each is called once before that."""
+    for work in works:
+        work()
+    return [list(times) for times in zip(*([seconds(work) for work in works] for _ in range(repeats)), strict=True)]
+
+
+def median_ratio(numerators: list[float], denominators: list[float]) -> float:
+    """The median of ratios of neighbours in time."""
+    return statistics.median(a / b for a, b in zip(numerators, denominators, strict=True))
+
+
+class Model(ctypes.Structure):
+    """The model's tables, as reference.c declares them."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("num_states", "num_actions")),
+        *((name, ctypes.c_void_p) for name in ("starts", "thresholds", "successors", "alternatives", "rewards")),
+    ]
+
+
+class Settings(ctypes.Structure):
+    """The algorithm's settings, as reference.c declares them."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("num_phases", "phase_length", "horizon", "centre")),
+        *((name, ctypes.c_double) for name in ("ridge", "eta")),
+    ]
+
+
+def compile_reference() -> Any:
+    """The C reference's `learn`."""
+    source = Path(__file__).with_name("reference.c")
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "reference.so"
+        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", library, source, "-lm"], check=True)
+        learn = ctypes.CDLL(str(library)).learn
+    learn.argtypes = [ctypes.POINTER(Model), ctypes.POINTER(Settings), *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3]
+    learn.restype = ctypes.c_int
+    return learn
+
+
+class Contest:
+    """The same learning in aapi and in C: one-hot features, H = 10, centred, ridge 1, η = 0.3."""
+
+    def __init__(self, learn: Any, mdp: FiniteMDP, phase_length: int, num_phases: int) -> None:
+        self.mdp = mdp
+        self.learn = learn
+        self.num_steps = num_phases * phase_length
+        self.algorithm = aapi.AAPI(phase_length=phase_length, evaluate=MonteCarlo(10, centre=True, ridge=1.0), eta=0.3)
+        self.settings = Settings(num_phases, phase_length, 10, 1, 1.0, 0.3)
+
+    def ours(self, threads: int = 1) -> aapi.Result:
+        """By aapi."""
+        return aapi.run(self.algorithm, self.mdp, self.num_steps, NUM_RUNS, features=OneHot(), threads=threads)
+
+    def theirs(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]:
+        """By C, tables and all: rewards per run and phase, next policies, final streams."""
+        tables = transition_tables(self.mdp)
+        shape = (NUM_RUNS, self.mdp.num_states, self.mdp.num_actions)
+        names = ("starts", "thresholds", "successors", "alternatives", "rewards")
+        model = Model(*shape[1:], *(getattr(tables, name).ctypes.data for name in names))
+        rewards, policies = np.empty((NUM_RUNS, self.settings.num_phases)), np.empty(shape)
+        state = streams(0, range(NUM_RUNS))
+        out = (array.ctypes.data for array in (state, rewards, policies))
+        assert self.learn(model, self.settings, NUM_RUNS, self.mdp.initial_state, *out) == 0
+        return rewards, policies, state
+
+    def check(self) -> None:
+        """Both compute the same bits: rewards of every run and phase, policies, and what is left of the streams."""
+        rewards, policies, state = self.theirs()
+        result = self.ours()
+        assert np.array_equal(result.rewards, rewards)
+        assert np.array_equal(result.next_policy, policies)
+        grid = np.array([self.num_steps])
+        tables, features = transition_tables(self.mdp), OneHot()(self.mdp)
+        simulation = FiniteSimulation(self.mdp, features, tables, 0, range(NUM_RUNS), grid)
+        phases = list(self.algorithm.phases(simulation, self.num_steps))
+        sums = np.concatenate([phase.data.reward_sums for phase in phases], axis=1)
+        assert np.array_equal(sums, rewards)
+        assert np.array_equal(simulation.streams, state)
+
+
+def against_c(repeats: int = 7) -> None:
+    """50 states × 5 actions, the whole learning loop."""
+    learn = compile_reference()
+    Contest(learn, ergodic(50, 5), 1000, 20).check()
+    # Sums of these rewards are rounded, so that another order of additions would show.
+    rounded = Contest(learn, garnet(50, 5, 4), 1000, 20)
+    assert np.array_equal(rounded.ours().next_policy, rounded.theirs()[1])
+    contest = Contest(learn, ergodic(50, 5), 1000, 1500)
+    ours, theirs, both = in_turn(repeats, contest.ours, contest.theirs, lambda: contest.ours(threads=2))
+    assert np.array_equal(contest.ours(threads=2).rewards, contest.theirs()[0])
+    steps = NUM_RUNS * contest.num_steps
+    print(f"AAPI on 50 states × 5 actions, τ = 1000, {NUM_RUNS} runs of {contest.num_steps:,} steps, ", end="")
+    print(f"median of {repeats}; rewards, policies and streams bit-identical to C")
+    for name, times in (("aapi, 1 thread", ours), ("C, 1 thread", theirs), ("aapi, 2 threads", both)):
+        median = statistics.median(times)
+        print(f"  {name:15} {median:6.2f} s  {1e-6 * steps / median:6.1f} million steps/s")
+    print(f"  time ratio aapi / C: {median_ratio(ours, theirs):.2f}; ", end="")
+    print(f"two threads are {median_ratio(ours, both):.2f} × as fast as one")
+
+
+def gymnax_stepping(num_steps: int) -> Callable[[], object]:
+    """DeepSea-bsuite stepped at random, all in one compiled scan; observations are unused, so XLA may drop them."""
+    import jax
+    from gymnax.environments.bsuite.deep_sea import DeepSea
+
+    env = DeepSea(size=20)
+    params = env.default_params
+
+    def step(carry: Any, _: None) -> tuple[Any, None]:
+        key, state, total = carry
+        key, for_actions, for_steps = jax.random.split(key, 3)
+        actions = jax.random.randint(for_actions, (NUM_RUNS,), 0, 2)
+        keys = jax.random.split(for_steps, NUM_RUNS)
+        state, reward = jax.vmap(env.step, in_axes=(0, 0, 0, None))(keys, state, actions, params)[1:3]
+        return (key, state, total + reward), None
+
+    @jax.jit
+    def roll(key: Any) -> Any:
+        key, for_reset = jax.random.split(key)
+        state = jax.vmap(env.reset, in_axes=(0, None))(jax.random.split(for_reset, NUM_RUNS), params)[1]
+        return jax.lax.scan(step, (key, state, jax.numpy.zeros(NUM_RUNS)), length=num_steps)[0][2]
+
+    return lambda: roll(jax.random.key(0)).block_until_ready()
+
+
+def against_gymnax(repeats: int = 7) -> None:
+    """DeepSea 20 in a batch of 50: learning here, stepping there."""
+    ours_steps, theirs_steps = 600_000, 20_000
+    try:
+        stepping = gymnax_stepping(theirs_steps)
+    except ModuleNotFoundError as error:
+        print(f"DeepSea 20 against gymnax: skipped, no module {error.name}; pip install gymnax six")
+        return
+    mdp = deep_sea(20)
+    algorithm = aapi.AAPI(phase_length=600, evaluate=MonteCarlo(40, ridge=1.0))
+
+    def learning(threads: int) -> object:
+        return aapi.run(algorithm, mdp, ours_steps, NUM_RUNS, threads=threads)
+
+    times = in_turn(repeats, stepping, lambda: learning(1), lambda: learning(2))
+    names = ("gymnax steps, JAX's default threads", "aapi learns, 1 thread", "aapi learns, 2 threads")
+    print(f"DeepSea 20, batch of {NUM_RUNS}, AAPI with coordinates features, τ = 600, H = 40, median of {repeats}")
+    rates = [
+        [NUM_RUNS * steps / t for t in row]
+        for steps, row in zip((theirs_steps, ours_steps, ours_steps), times, strict=True)
+    ]
+    for name, row in zip(names, rates, strict=True):
+        ratio = f"  {median_ratio(row, rates[0]):5.1f} × gymnax" if row is not rates[0] else ""
+        print(f"  {name:35} {1e-6 * statistics.median(row):6.1f} million steps/s{ratio}")
+
+
+def flatness() -> None:
+    """Small batches and short phases, where any cost that grows with the number of phases would show."""
+    mdp = ergodic(10, 2)
+    algorithm = aapi.AAPI(phase_length=50, evaluate=MonteCarlo(10, centre=True), eta=0.3)
+    near, far, window = 10, 10_000, 200
+    num_steps = 50 * (far + window)
+    tables, features = transition_tables(mdp), OneHot()(mdp)
+
+    def phases() -> Any:
+        simulation = FiniteSimulation(mdp, features, tables, 0, range(10), np.array([num_steps]))
+        return algorithm.phases(simulation, num_steps)
+
+    times = []
+    start = time.perf_counter()
+    for _ in phases():
+        end = time.perf_counter()
+        times.append(end - start)
+        start = end
+    costs = [1e6 * statistics.median(times[first : first + window]) for first in (near, far)]
+    held = {}
+    tracemalloc.start()
+    for phase in phases():
+        if phase.number in (near, far):
+            held[phase.number] = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    print("AAPI on 10 states × 2 actions, τ = 50, 10 runs, around phase")
+    for number, cost in zip((near, far), costs, strict=True):
+        print(f"  {number:6,}  {cost:6.1f} µs per phase, {held[number] / 1024:6.1f} KiB held")
+
+
+def start_up(repeats: int = 3) -> None:
+    """Whole processes, from the interpreter's start to its end."""
+
+    def process(code: str, cache: str) -> float:
+        environment = os.environ | {"AAPI_CACHE_DIR": cache}
+        return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True, env=environment))
+
+    run = SMALL_RUN + "aapi.run(algorithm, ergodic(10, 2), 1000, 5)"
+    imports, cold, warm = [], [], []
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache:
+            imports.append(process(SMALL_RUN + "aapi.run", cache))
+            cold.append(process(run, cache))
+            warm.append(process(run, cache))
+    print(f"Start-up, a process from start to end, median of {repeats}")
+    for name, row in (("imports", imports), ("first run, empty cache", cold), ("first run, warm cache", warm)):
+        print(f"  {name:23} {statistics.median(row):5.2f} s")
+
+
+if __name__ == "__main__":
+    against_c()
+    against_gymnax()
+    flatness()
+    start_up()

@@ -1,0 +1,83 @@
+"""Same seed, same bits: whatever the threads, the chunks, the company, the compiler."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aapi
+from aapi.environments import deep_sea, ergodic
+from aapi.evaluation import ExactQ, MonteCarlo
+from aapi.features import OneHot
+
+ALGORITHMS = {
+    "aapi": aapi.AAPI(phase_length=50, eta=0.3, evaluate=MonteCarlo(horizon=8)),
+    "sampled": aapi.AAPI(phase_length=50, eta=0.3, evaluate=MonteCarlo(horizon=8), num_sampled=3),
+    "politex": aapi.Politex(phase_length=50, evaluate=MonteCarlo(horizon=8, centre=True)),
+    "exact": aapi.AAPI(phase_length=25, evaluate=ExactQ(), norm="span"),
+    "rlsvi": aapi.RLSVI(phase_length=50, horizon=6),
+}
+
+
+def fingerprint(result, runs=slice(None)):
+    """A hash of every bit that the runs produced."""
+    arrays = (result.rewards, result.cumulated, result.final_policy, result.next_policy, result.record.q_hats)
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array[runs]).tobytes() for array in arrays)).hexdigest()
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("mdp", [ergodic(6, 3), deep_sea(4)], ids=["ergodic", "deep-sea"])
+def test_threads_chunks_and_company_change_nothing(name, mdp):
+    def run(num_runs=50, **how):
+        return aapi.run(ALGORITHMS[name], mdp, 520, num_runs, 3, record=True, **how)
+
+    whole = run()
+    for how in ({"threads": 2}, {"chunk": 1}, {"chunk": 7, "threads": 2}, {"chunk": 50}):
+        assert fingerprint(run(**how)) == fingerprint(whole), how
+    assert fingerprint(run(1, first_run=17)) == fingerprint(whole, slice(17, 18))
+    assert fingerprint(aapi.run(ALGORITHMS[name], mdp, 520, 50, 4, record=True)) != fingerprint(whole)
+
+
+def all_fingerprints():
+    found = {}
+    for name, algorithm in ALGORITHMS.items():
+        for label, mdp, features in (
+            ("ergodic", ergodic(5, 3), None),
+            ("sea", deep_sea(3), None),
+            ("hot", deep_sea(3), OneHot()),
+        ):
+            result = aapi.run(algorithm, mdp, 230, 2, 1, features=features, record=True)
+            found[f"{name} {label}"] = fingerprint(result)
+    return found
+
+
+def test_compiled_and_interpreted_give_the_same_bits():
+    script = "import test_determinism, json; print(json.dumps(test_determinism.all_fingerprints()))"
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    environment = {**os.environ, "AAPI_INTERPRETED": "1", "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == all_fingerprints()
+
+
+def test_a_run_can_be_cut_at_any_grid():
+    algorithm, mdp = ALGORITHMS["aapi"], ergodic(6, 3)
+    every = aapi.run(algorithm, mdp, 520, 4, 3, grid=range(1, 521))
+    steps = [1, 49, 50, 51, 333, 520]
+    some = aapi.run(algorithm, mdp, 520, 4, 3, grid=steps)
+    assert some.grid.tolist() == steps
+    assert (some.next_policy == every.next_policy).all()
+    assert some.cumulated == pytest.approx(every.cumulated[:, np.array(steps) - 1])
+
+
+def test_the_curve_is_minus_the_running_average():
+    result = aapi.run(ALGORITHMS["aapi"], ergodic(6, 3), 520, 4, 3, grid=range(1, 521))
+    assert result.phase_ends.tolist() == [50, 100, 150, 200, 250, 300, 350, 400, 450, 500, 520]
+    assert result.cumulated[:, 49] == pytest.approx(result.rewards[:, 0])
+    assert -result.curve[:, result.phase_ends - 1] == pytest.approx(result.average_reward)
+    assert result.regret[:, -1] == pytest.approx(520 * (result.optimal_gain - result.average_reward[:, -1]))
+    assert result.average_reward_since(0.9) == pytest.approx((result.cumulated[:, -1] - result.cumulated[:, 467]) / 52)

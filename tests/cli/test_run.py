@@ -1,0 +1,92 @@
+import json
+
+import numpy as np
+import pytest
+from test_solve import run
+
+import aapi
+from aapi.environments import deep_sea, ergodic
+from aapi.evaluation import MonteCarlo
+
+
+def test_json_is_what_the_library_gives(capsys):
+    arguments = (
+        "run deep-sea --size 6 --algorithm aapi --eta 0.3 --phase-length 180 --horizon 12 --ridge 1 --steps 5000 "
+        "--runs 5 --seed 3 --threads 2 --json"
+    )
+    status, out, err = run(capsys, *arguments.split())
+    facts = json.loads(out)
+    assert (status, err) == (0, "")
+    algorithm = aapi.AAPI(phase_length=180, eta=0.3, evaluate=MonteCarlo(horizon=12, ridge=1.0))
+    result = aapi.run(algorithm, deep_sea(6), 5000, 5, 3)
+    average = result.average_reward[:, -1]
+    assert facts["average_reward"]["mean"] == average.mean()
+    assert facts["average_reward"]["std"] == average.std(ddof=1)
+    assert facts["average_reward"]["worst"] == average.min()
+    assert facts["optimal_gain"] == pytest.approx(1.5)
+    assert facts["regret"]["mean"] == pytest.approx(5000 * (1.5 - average.mean()))
+    assert facts["last_tenth"] == result.average_reward_since(0.9).mean()
+    assert (facts["runs"], facts["steps"]) == (5, 5000)
+    assert facts["steps_per_second"] == pytest.approx(25_000 / facts["seconds"])
+
+
+@pytest.mark.parametrize("algorithm", ["aapi", "politex", "ftrl", "greedy", "rlsvi"])
+@pytest.mark.parametrize("problem", ["ergodic", "deep-sea --size 4", "river-swim", "access-control", "garnet"])
+def test_every_algorithm_runs_on_every_problem_with_its_defaults(capsys, algorithm, problem):
+    arguments = f"run {problem} --algorithm {algorithm} --steps 3000 --runs 2".split()
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (0, "")
+    assert "average reward" in out
+    assert "optimum" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_every_option_is_passed_on(capsys):
+    for arguments, settings in (
+        ("--norm span --sampled 5 --centre", {"norm": "span", "sampled": 5, "centre": True}),
+        ("--algorithm politex --schedule sqrt --no-centre", {"schedule": "sqrt", "centre": False}),
+        ("--algorithm rlsvi --form discounted --noise-variance 0.5", {"form": "discounted", "noise_variance": 0.5}),
+        ("--evaluation exact --phase-length 7", {"evaluation": "exact", "phase_length": 7}),
+        ("--features one-hot", {}),
+    ):
+        status, out, err = run(capsys, *f"run ergodic --steps 2000 --runs 1 --json {arguments}".split())
+        assert (status, err) == (0, "")
+        facts = json.loads(out)
+        assert facts["settings"].items() >= settings.items()
+        assert facts["average_reward"]["std"] == 0.0
+
+
+def test_a_model_file_runs(capsys, tmp_path):
+    ergodic(5, 2).save(tmp_path / "model.npz")
+    status, out, _ = run(capsys, "run", str(tmp_path / "model.npz"), "--steps", "2000", "--json")
+    assert status == 0
+    assert json.loads(out)["optimal_gain"] == pytest.approx(0.306735, abs=5e-7)
+
+
+def test_a_constant_curve_is_plotted(capsys, tmp_path):
+    np.savez(tmp_path / "one.npz", transitions=np.ones((1, 1, 1)), rewards=[[0.0]])
+    status, out, err = run(capsys, "run", str(tmp_path / "one.npz"), "--steps", "2000")
+    assert (status, err) == (0, "")
+    assert "optimum 0" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "--algorithm rlsvi --eta 1",
+            "rlsvi takes --phase-length, --form, --horizon, --ridge, --noise-variance, not --eta",
+        ),
+        ("--algorithm greedy --norm sup", "greedy takes --phase-length, --evaluation, --horizon, --centre, --ridge"),
+        ("--evaluation exact --ridge 1", "exact evaluation takes no --ridge"),
+        ("--algorithm sarsa", "invalid choice: 'sarsa'"),
+        ("--horizon 5000", "horizon must be at most the phase length, 1000, not 5000"),
+        ("--steps 0", "num_steps must be at least 1, not 0"),
+        ("--eta nan", "eta must be a finite number larger than 0, not nan"),
+        ("--features coordinates", "coordinates features need a model with coordinates"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
+    status, out, err = run(capsys, "run", "ergodic", *arguments.split())
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
