@@ -210,6 +210,45 @@ def test_a_part_of_ones_own():
     assert result.next_policy[:, 0, 1] == pytest.approx(1 / (1 + np.exp(-3 / 2)))
 
 
+def test_a_part_that_returns_the_wrong_shape_is_named():
+    class Short:
+        norm, keep_surprises = "sup", False
+
+        def check(self, phase_length=None):
+            pass
+
+        def __call__(self, *_):
+            return np.zeros((1, 2))
+
+    parts = {"evaluate": MC, "learning_rate": Adaptive(), "side_information": Zero()}
+    for part, message in (
+        ("evaluate", r"an evaluation must return an array of shape \(2, 5, 2\)"),
+        ("side_information", r"side information must return an array of shape \(2, 5, 2\)"),
+        ("learning_rate", r"a learning rate must return an array of shape \(2, 5\)"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            aapi.run(aapi.PolicyIteration(phase_length=10, **parts | {part: Short()}), ergodic(5, 2), 100, 2)
+
+
+def test_an_error_in_one_chunk_ends_the_others():
+    class Brittle:
+        calls = 0
+
+        def check(self, phase_length):
+            pass
+
+        def __call__(self, simulation, policy, data):
+            Brittle.calls += 1
+            if simulation.streams.shape[0] == 1:  # the chunk of the last, odd run
+                raise RuntimeError("broken")
+            return np.zeros(simulation.shape)
+
+    algorithm = aapi.AAPI(phase_length=1, evaluate=Brittle())
+    with pytest.raises(RuntimeError, match="broken"):
+        aapi.run(algorithm, ergodic(5, 2), 100_000, 3, threads=2, chunk=2)
+    assert Brittle.calls < 50_000
+
+
 def test_algorithms_are_data():
     one, two = (aapi.AAPI(phase_length=10, eta=0.3, evaluate=MonteCarlo(horizon=5)) for _ in range(2))
     assert one == two

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -74,11 +75,16 @@ def run(
     at_least(1, chunk=size)
     chunks = [runs[i : i + size] for i in range(0, num_runs, size)]
     start = time.perf_counter()
+    stop = threading.Event()
     with progress_bar("running", num_steps * num_runs, show=progress) as advance, ThreadPoolExecutor(threads) as pool:
         simulations = [FiniteSimulation(env, active, tables, seed, part, steps) for part in chunks]
-        work = [pool.submit(_run_chunk, algorithm, part, num_steps, record, advance) for part in simulations]
-        parts = [future.result() for future in work]
-    phase_ends = next(part.pop("phase_ends") for part in parts)
+        work = [pool.submit(_run_chunk, algorithm, part, num_steps, record, advance, stop) for part in simulations]
+        try:
+            wait(work, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()  # after an error, or Ctrl-C, the other chunks end with their phase
+    parts = [future.result() for future in work]
+    phase_ends = parts[0].pop("phase_ends")
     joined = {name: _join([part[name] for part in parts]) for name in parts[0]}
     kept = Record(*(joined.pop(name) for name in RECORDED)) if record else None
     return Result(
@@ -111,8 +117,9 @@ def _check_grid(grid: Sequence[int] | NDArray[np.int64], num_steps: int) -> NDAr
 
 
 def _run_chunk(
-    algorithm: Algorithm, simulation: FiniteSimulation, num_steps: int, record: bool, advance: Callable[[int], None]
-) -> dict[str, Any]:
+    algorithm: Algorithm, simulation: FiniteSimulation, num_steps: int, record: bool, advance: Callable[[int], None],
+    stop: threading.Event,
+) -> dict[str, Any]:  # fmt: skip
     """The fields of a Result that the runs of one simulation contribute."""
     marks, sums = [], []
     kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
@@ -123,19 +130,28 @@ def _run_chunk(
             for name, values in kept.items():
                 values.append(getattr(phase, name))
         advance(phase.data.rewards.size)
+        if stop.is_set():
+            break
+    grid = simulation.grid[simulation.grid <= simulation.time]
     cumulated = np.cumsum(np.concatenate(sums, axis=1), axis=1)
     result: dict[str, Any] = {
         "phase_ends": np.array([ends[-1] for ends in marks]),
         "rewards": np.stack([part.sum(axis=1) for part in sums], axis=1),
-        "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), simulation.grid)],
+        "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), grid)],
         "final_policy": phase.policy,
         "next_policy": phase.next_policy,
     }
     if record:
-        empty = np.empty((simulation.shape[0], 0, *simulation.shape[1:]))
         for name, values in kept.items():
-            result[name] = empty if not values else None if values[0] is None else np.stack(values, axis=1)
+            result[name] = _stack(values, simulation.shape)
     return result
+
+
+def _stack(phases: list[Any], shape: tuple[int, int, int]) -> Any:
+    """(runs, phases, states[, actions]); nothing where the algorithm has no such thing."""
+    if not phases:
+        return np.empty((shape[0], 0, *shape[1:]))
+    return None if phases[0] is None else np.stack(phases, axis=1)
 
 
 def _join(parts: list[Any]) -> Any:

@@ -22,6 +22,11 @@ def boltzmann(index: NDArray[np.float64], temperature: NDArray[np.float64]) -> N
     Shifted by the largest index, so that nothing overflows. At temperature zero, and in the limit towards it, all
     probability is spread evenly over the actions of the largest index: greedy, or uniform where the index is level.
     """
+    temperature = np.ascontiguousarray(temperature, dtype=np.float64)
+    if temperature.shape != index.shape[:2]:
+        raise InvalidInput(
+            f"a learning rate must return an array of shape {index.shape[:2]}, (runs, states), not {temperature.shape}"
+        )
     policy = np.empty_like(index)
     if not _fill(index, temperature, policy):
         raise InvalidInput("the sum of Q-functions is no longer finite: scale the rewards down")

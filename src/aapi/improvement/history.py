@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.checks import one_of
+from aapi.errors import InvalidInput
 from aapi.simulation.jit import kernel
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ class QHistory:
 
     def add(self, q_hat: NDArray[np.float64]) -> None:
         """Take in Q̂_k."""
-        self.q_hat = q_hat
+        self.q_hat = _table(q_hat, self.total.shape, "an evaluation")
         self.surprise = np.empty_like(self.surprise)  # a new array each time: whoever keeps the last one may
         _accumulate(
-            q_hat, self.side_information, self.norm == "span", self.decay, self.total, self.surprise, self.root_sum
+            self.q_hat, self.side_information, self.norm == "span", self.decay, self.total, self.surprise, self.root_sum
         )
         if len(self.surprises):
             self.surprises[self.phase] = self.surprise
@@ -58,12 +59,20 @@ class QHistory:
 
     def predict(self, side_information: SideInformation) -> None:
         """Set M_{k+1}."""
-        self.side_information = side_information(self)
+        self.side_information = _table(side_information(self), self.total.shape, "side information")
 
     @property
     def index(self) -> NDArray[np.float64]:
         """Σ_{s≤k} Q̂_s + M_{k+1}."""
         return self.total + self.side_information
+
+
+def _table(values: NDArray[np.float64], shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    """What a part returned, as kernels need it: they check nothing."""
+    table = np.ascontiguousarray(values, dtype=np.float64)
+    if table.shape != shape:
+        raise InvalidInput(f"{what} must return an array of shape {shape}, (runs, states, actions), not {table.shape}")
+    return table
 
 
 @kernel

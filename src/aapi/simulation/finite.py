@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
+from aapi.errors import InvalidInput
 from aapi.simulation.jit import kernel
 from aapi.simulation.random import advance, streams, to_unit
 
@@ -82,6 +83,10 @@ class FiniteSimulation:
 
     def rollout(self, policy: NDArray[np.float64], steps: int) -> PhaseData:
         """Act by `policy`, of shape (runs, states, actions), for a number of steps."""
+        if policy.shape != self.shape:
+            raise InvalidInput(
+                f"policies must have the shape {self.shape}, (runs, states, actions), not {policy.shape}"
+            )
         runs = len(self.state)
         cuts = self.grid[(self.grid > self.time) & (self.grid < self.time + steps)] - self.time
         ends = np.append(cuts, steps)
