@@ -98,9 +98,11 @@ class Contest:
         self.algorithm = aapi.AAPI(phase_length=phase_length, evaluate=MonteCarlo(10, centre=True, ridge=1.0), eta=0.3)
         self.settings = Settings(num_phases, phase_length, 10, 1, 1.0, 0.3)
 
-    def ours(self, threads: int = 1) -> aapi.Result:
+    def ours(self, threads: int = 1, grid: list[int] | None = None) -> aapi.Result:
         """By aapi."""
-        return aapi.run(self.algorithm, self.mdp, self.num_steps, NUM_RUNS, features=OneHot(), threads=threads)
+        return aapi.run(
+            self.algorithm, self.mdp, self.num_steps, NUM_RUNS, features=OneHot(), threads=threads, grid=grid
+        )
 
     def theirs(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]:
         """By C, tables and all: rewards per run and phase, next policies, final streams."""
@@ -117,15 +119,13 @@ class Contest:
     def check(self) -> None:
         """Both compute the same bits: rewards of every run and phase, policies, and what is left of the streams."""
         rewards, policies, state = self.theirs()
-        result = self.ours()
+        result = self.ours(grid=[self.num_steps])  # no cuts within phases: C adds up a phase in one go
         assert np.array_equal(result.rewards, rewards)
         assert np.array_equal(result.next_policy, policies)
-        grid = np.array([self.num_steps])
         tables, features = transition_tables(self.mdp), OneHot()(self.mdp)
-        simulation = FiniteSimulation(self.mdp, features, tables, 0, range(NUM_RUNS), grid)
-        phases = list(self.algorithm.phases(simulation, self.num_steps))
-        sums = np.concatenate([phase.data.reward_sums for phase in phases], axis=1)
-        assert np.array_equal(sums, rewards)
+        simulation = FiniteSimulation(self.mdp, features, tables, 0, range(NUM_RUNS), result.grid)
+        for _ in self.algorithm.phases(simulation, self.num_steps):
+            pass
         assert np.array_equal(simulation.streams, state)
 
 
@@ -133,10 +133,8 @@ def against_c(repeats: int = 7) -> None:
     """50 states × 5 actions, the whole learning loop."""
     learn = compile_reference()
     Contest(learn, ergodic(50, 5), 1000, 20).check()
-    # Sums of these rewards are rounded, so that another order of additions would show.
-    rounded = Contest(learn, garnet(50, 5, 4), 1000, 20)
-    assert np.array_equal(rounded.ours().next_policy, rounded.theirs()[1])
-    contest = Contest(learn, ergodic(50, 5), 1000, 1500)
+    Contest(learn, garnet(50, 5, 4), 1000, 20).check()  # sums of its rewards are rounded: their order would show
+    contest = Contest(learn, ergodic(50, 5), 1000, 500)
     ours, theirs, both = in_turn(repeats, contest.ours, contest.theirs, lambda: contest.ours(threads=2))
     assert np.array_equal(contest.ours(threads=2).rewards, contest.theirs()[0])
     steps = NUM_RUNS * contest.num_steps
@@ -212,12 +210,13 @@ def flatness() -> None:
         simulation = FiniteSimulation(mdp, features, tables, 0, range(10), np.array([num_steps]))
         return algorithm.phases(simulation, num_steps)
 
-    times = []
-    start = time.perf_counter()
-    for _ in phases():
-        end = time.perf_counter()
-        times.append(end - start)
-        start = end
+    for _ in range(2):  # the first time only warms up
+        times = []
+        start = time.perf_counter()
+        for _ in phases():
+            end = time.perf_counter()
+            times.append(end - start)
+            start = end
     costs = [1e6 * statistics.median(times[first : first + window]) for first in (near, far)]
     held = {}
     tracemalloc.start()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from scipy.stats import binom
 
 from aapi.checks import at_least
 from aapi.errors import InvalidInput
@@ -29,6 +28,9 @@ def access_control(num_servers: int = 10, free_probability: float = 0.06) -> Fin
     at_least(1, num_servers=num_servers)
     if not 0.0 < free_probability < 1.0:
         raise InvalidInput(f"free_probability must lie strictly between 0 and 1, not {free_probability}")
+    chances = [np.ones(1)]  # of 0, 1, … servers becoming free, for 0, 1, … busy ones
+    for _ in range(num_servers):
+        chances.append(np.convolve(chances[-1], [1.0 - free_probability, free_probability]))
     priorities = range(len(PAYMENTS))
     pairs = list(itertools.product(range(num_servers + 1), priorities))
     transitions = np.zeros((len(pairs), 2, num_servers + 1, len(PAYMENTS)))
@@ -38,8 +40,7 @@ def access_control(num_servers: int = 10, free_probability: float = 0.06) -> Fin
             accepted = action == 1 and free > 0
             busy = num_servers - free + accepted
             freed = np.arange(busy + 1)
-            chance = binom.pmf(freed, busy, free_probability)
-            transitions[state, action, free - accepted + freed] = chance[:, None] / len(PAYMENTS)
+            transitions[state, action, free - accepted + freed] = chances[busy][:, None] / len(PAYMENTS)
             rewards[state, action] = PAYMENTS[priority] if accepted else 0.0
     names = [f"{free} free, pays {PAYMENTS[priority]:g}" for free, priority in pairs]
     return FiniteMDP(

@@ -10,7 +10,6 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse
 import scipy.sparse.csgraph
-import scipy.spatial.distance
 
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
@@ -187,12 +186,21 @@ class Chain:
         return self._distance(np.linalg.matrix_power(self._dense(), time))
 
     @cached_property
+    def _furthest_rows(self) -> tuple[float, int, int]:
+        """The largest ‖P(x,·) − P(y,·)‖₁, and x < y that have it."""
+        self._require_small("the contraction coefficient")
+        rows = self._dense()
+        furthest = (0.0, 0, 0)
+        for x in range(self.num_states - 1):
+            distances = np.abs(rows[x + 1 :] - rows[x]).sum(axis=1)
+            y = int(distances.argmax())
+            furthest = max(furthest, (float(distances[y]), x, x + 1 + y), key=lambda found: found[0])
+        return furthest
+
+    @property
     def contraction(self) -> float:
         """Dobrushin's coefficient: the least c with ‖(μ − ν) P‖₁ ≤ c ‖μ − ν‖₁ for all distributions μ, ν."""
-        self._require_small("the contraction coefficient")
-        if self.num_states == 1:
-            return 0.0
-        return float(scipy.spatial.distance.pdist(self._dense(), "cityblock").max()) / 2
+        return self._furthest_rows[0] / 2.0
 
     @property
     def contraction_time(self) -> float:
@@ -203,11 +211,10 @@ class Chain:
         if self.contraction == 0.0:
             return 0.0
         if self.contraction > 1.0 - CONTRACTING:
-            distances = scipy.spatial.distance.squareform(scipy.spatial.distance.pdist(self._dense(), "cityblock"))
-            x, y = map(int, np.unravel_index(np.argmax(distances), distances.shape))
+            _, x, y = self._furthest_rows
             raise DoesNotExist(
-                f"no contraction time: states {min(x, y)} and {max(x, y)} have no common successor of a probability "
-                f"above {CONTRACTING:g}, so one step need not bring distributions closer"
+                f"no contraction time: states {x} and {y} have no common successor of a probability above "
+                f"{CONTRACTING:g}, so one step need not bring distributions closer"
             )
         return -1.0 / math.log(self.contraction)
 
