@@ -18,9 +18,10 @@ test: .venv/.installed-dev
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n auto -q
 
-bench: .venv/.installed-bench
-	$(BIN)/python benchmarks/solver.py
-	$(BIN)/python benchmarks/learning.py
+# Peers have demands of their own on versions, so the benchmarks live in an environment of their own.
+bench: .venv-bench/.installed
+	.venv-bench/bin/python benchmarks/solver.py
+	.venv-bench/bin/python benchmarks/learning.py
 
 .venv/.installed: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
@@ -30,14 +31,14 @@ bench: .venv/.installed-bench
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch .venv/.installed $@
 
-.venv/.installed-bench: .venv/.installed benchmarks/requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
+.venv-bench/.installed: .venv-bench/bin/python pyproject.toml benchmarks/requirements.txt
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement benchmarks/requirements.txt
 	@touch $@
 
-.venv/bin/python:
+.venv/bin/python .venv-bench/bin/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else f"aapi needs Python 3.11 to 3.13, and $(PYTHON) is {v[0]}.{v[1]}: name another with make PYTHON=python3.12 …")'
-	@echo 'Setting up .venv (about a minute, once) …'
-	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo 'Could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv'; exit 1; }
+	@echo 'Setting up $(@:/bin/python=) (about a minute, once) …'
+	@$(PYTHON) -m venv $(@:/bin/python=) || { rm -rf $(@:/bin/python=); echo 'Could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv'; exit 1; }
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

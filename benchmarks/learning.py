@@ -210,14 +210,12 @@ def flatness() -> None:
         simulation = FiniteSimulation(mdp, features, tables, 0, range(10), np.array([num_steps]))
         return algorithm.phases(simulation, num_steps)
 
-    for _ in range(2):  # the first time only warms up
-        times = []
-        start = time.perf_counter()
-        for _ in phases():
-            end = time.perf_counter()
-            times.append(end - start)
-            start = end
-    costs = [1e6 * statistics.median(times[first : first + window]) for first in (near, far)]
+    early, late = phases(), phases()
+    for generator, ahead in ((early, near), (late, far)):
+        for _ in range(ahead):
+            next(generator)
+    times = in_turn(window - 1, lambda: next(early), lambda: next(late))
+    costs = [1e6 * statistics.median(row) for row in times]
     held = {}
     tracemalloc.start()
     for phase in phases():

@@ -28,13 +28,16 @@ def factorise(gram: Any, ridge: Any) -> Any:
             return False
         pivot = math.sqrt(gram[k, k])
         gram[k, k] = pivot
+        first = size  # indicators leave most of a column empty, down from the top
         for i in range(k + 1, size):
-            gram[i, k] /= pivot
+            if gram[i, k] != 0.0:
+                gram[i, k] /= pivot
+                first = min(first, i)
             column[i] = gram[i, k]
-        for i in range(k + 1, size):
+        for i in range(first, size):
             factor = column[i]
             if factor != 0.0:
-                for j in range(k + 1, i + 1):
+                for j in range(first, i + 1):
                     gram[i, j] -= factor * column[j]
     return True
 

@@ -63,35 +63,38 @@ class MonteCarlo:
 
 
 @kernel
-def _cumulate(rewards: Any, cumulated: Any) -> Any:
-    """cumulated[t] = Σ_{i<t} r_i; returns the sum of all."""
+def _sum_returns(
+    states: Any, actions: Any, rewards: Any, horizon: Any, centre: Any, cumulated: Any, visits: Any, returns: Any
+) -> None:
+    """One run's visits of each pair, and the sum of returns from there. cumulated: room for steps + 1 numbers."""
+    steps = rewards.size
     total = 0.0
     cumulated[0] = total
-    for t in range(rewards.size):
+    for t in range(steps):
         total += rewards[t]
         cumulated[t + 1] = total
-    return total
+    baseline = horizon * (total / steps) if centre else 0.0
+    visits[:] = 0.0
+    returns[:] = 0.0
+    for t in range(steps - horizon + 1):
+        x, a = np.uint32(states[t]), np.uint32(actions[t])  # unsigned: no check for negative indices
+        visits[x, a] += 1.0
+        returns[x, a] += (cumulated[t + horizon] - cumulated[t]) - baseline
 
 
 @kernel
 def _average(states: Any, actions: Any, rewards: Any, horizon: Any, centre: Any, ridge: Any, q_hat: Any) -> None:
     """One-hot features: the regression is Σ G / (visits + ridge) for each pair."""
-    num_runs, steps = states.shape
-    cumulated = np.empty(steps + 1)
-    visits = np.empty(q_hat.shape[1:])
+    num_runs, num_states, num_actions = q_hat.shape
+    cumulated = np.empty(rewards.shape[1] + 1)
+    visits = np.empty((num_states, num_actions))
     for run in range(num_runs):
-        total = _cumulate(rewards[run], cumulated)
-        baseline = horizon * (total / steps) if centre else 0.0
-        visits[:] = 0.0
-        q_hat[run] = 0.0
-        for t in range(steps - horizon + 1):
-            x, a = states[run, t], actions[run, t]
-            visits[x, a] += 1.0
-            q_hat[run, x, a] += (cumulated[t + horizon] - cumulated[t]) - baseline
-        for x in range(q_hat.shape[1]):
-            for a in range(q_hat.shape[2]):
+        q = q_hat[run]
+        _sum_returns(states[run], actions[run], rewards[run], horizon, centre, cumulated, visits, q)
+        for x in range(num_states):
+            for a in range(num_actions):
                 if visits[x, a] > 0.0:
-                    q_hat[run, x, a] /= visits[x, a] + ridge
+                    q[x, a] /= visits[x, a] + ridge
 
 
 @kernel
@@ -100,34 +103,34 @@ def _regress(
     values: Any, num_blocks: Any, block_size: Any, q_hat: Any,
 ) -> Any:  # fmt: skip
     """Sparse features: normal equations per block, by Cholesky. Returns the first run that is singular, or −1."""
-    num_runs, steps = states.shape
-    num_actions = q_hat.shape[2]
-    cumulated = np.empty(steps + 1)
+    num_runs, num_states, num_actions = q_hat.shape
+    cumulated = np.empty(rewards.shape[1] + 1)
+    visits = np.empty((num_states, num_actions))
     gram = np.empty((num_blocks, block_size, block_size))
     weights = np.empty((num_blocks, block_size))
     for run in range(num_runs):
-        total = _cumulate(rewards[run], cumulated)
-        baseline = horizon * (total / steps) if centre else 0.0
+        q = q_hat[run]
+        _sum_returns(states[run], actions[run], rewards[run], horizon, centre, cumulated, visits, q)
         gram[:] = 0.0
         weights[:] = 0.0
-        for t in range(steps - horizon + 1):
-            a = actions[run, t]
-            pair = states[run, t] * num_actions + a
-            block = a if num_blocks > 1 else 0
-            value = (cumulated[t + horizon] - cumulated[t]) - baseline
-            for i in range(starts[pair], starts[pair + 1]):
-                weights[block, columns[i]] += values[i] * value
-                for j in range(starts[pair], i + 1):  # columns of a pair ascend: this is the lower triangle
-                    gram[block, columns[i], columns[j]] += values[i] * values[j]
+        for x in range(num_states):
+            for a in range(num_actions):
+                if visits[x, a] > 0.0:
+                    pair = x * num_actions + a
+                    block = a if num_blocks > 1 else 0
+                    for i in range(starts[pair], starts[pair + 1]):
+                        weights[block, columns[i]] += values[i] * q[x, a]
+                        for j in range(starts[pair], i + 1):  # columns of a pair ascend: this is the lower triangle
+                            gram[block, columns[i], columns[j]] += visits[x, a] * (values[i] * values[j])
         for block in range(num_blocks):
             if not factorise(gram[block], ridge):
                 return run
             solve_factorised(gram[block], weights[block])
-        for x in range(q_hat.shape[1]):
+        for x in range(num_states):
             for a in range(num_actions):
                 pair = x * num_actions + a
                 value = 0.0
                 for i in range(starts[pair], starts[pair + 1]):
                     value += values[i] * weights[a if num_blocks > 1 else 0, columns[i]]
-                q_hat[run, x, a] = value
+                q[x, a] = value
     return -1

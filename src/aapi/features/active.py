@@ -26,7 +26,7 @@ class ActiveFeatures:
     """
 
     starts: NDArray[np.int64]
-    columns: NDArray[np.int64]
+    columns: NDArray[np.uint32]
     values: NDArray[np.float64]
     num_blocks: int
     block_size: int
@@ -47,15 +47,16 @@ class Features(Protocol):
 
 def per_action(matrix: Any, num_actions: int, *, one_hot: bool = False) -> ActiveFeatures:
     """State features ψ(x), a (states, features) matrix, repeated in a block for each action."""
-    rows = scipy.sparse.csr_array(matrix)
+    rows = scipy.sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    rows.sum_duplicates()  # kernels rely on ascending columns
     counts = np.repeat(np.diff(rows.indptr), num_actions)
     starts = np.concatenate([[0], np.cumsum(counts)])
     pairs = np.repeat(np.arange(rows.shape[0]), num_actions)
     entries = np.arange(starts[-1]) - np.repeat(starts[:-1] - rows.indptr[pairs], counts)
     return ActiveFeatures(
         starts.astype(np.int64),
-        rows.indices[entries].astype(np.int64),
-        rows.data[entries].astype(np.float64),
+        rows.indices[entries].astype(np.uint32),
+        rows.data[entries],
         num_actions,
         int(rows.shape[1]),
         one_hot,

@@ -37,7 +37,7 @@ class FeatureMatrix:
             rows = scipy.sparse.csr_array(matrix.reshape(-1, matrix.shape[2]))
             return ActiveFeatures(
                 rows.indptr.astype(np.int64),
-                rows.indices.astype(np.int64),
+                rows.indices.astype(np.uint32),
                 rows.data,
                 1,
                 matrix.shape[2],

@@ -106,10 +106,11 @@ def _roll(
     starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, policy: Any, ends: Any, state: Any,
     stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
 ) -> None:  # fmt: skip
-    num_actions = policy.shape[2]
+    # Unsigned numbers index arrays without a check for negative ones, which lies on the path from x to x'.
+    num_actions, one = np.uint64(policy.shape[2]), np.uint64(1)
     for run in range(policy.shape[0]):
         s0, s1, s2, s3 = stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3]
-        x = state[run]
+        x = np.uint64(state[run])
         t = 0
         for stretch in range(ends.size):
             total = 0.0
@@ -119,7 +120,7 @@ def _roll(
                 u = to_unit(bits)
                 a = 0
                 cumulated = 0.0
-                for action in range(num_actions):
+                for action in range(policy.shape[2]):
                     probability = policy[run, x, action]
                     if probability > 0.0:
                         a = action
@@ -132,19 +133,19 @@ def _roll(
                 rewards[run, t] = reward
                 total += reward
                 # x' ~ P(·|x, a); no random number is spent on a certain successor.
-                pair = x * num_actions + a
+                pair = x * num_actions + np.uint64(a)
                 first = starts[pair]
-                count = starts[pair + 1] - first
+                count = starts[pair + one] - first
                 if count > 1:
                     s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
                     place = to_unit(bits) * count
-                    column = int(place)
-                    if place - column < thresholds[first + column]:
-                        x = np.int64(successors[first + column])
+                    column = np.uint64(first + int(place))
+                    if place - int(place) < thresholds[column]:
+                        x = np.uint64(successors[column])
                     else:
-                        x = np.int64(alternatives[first + column])
+                        x = np.uint64(alternatives[column])
                 else:
-                    x = np.int64(successors[first])
+                    x = np.uint64(successors[first])
                 t += 1
             reward_sums[run, stretch] = total
         state[run] = x
