@@ -39,8 +39,9 @@ def _bold(text: str) -> str:
 def text_plot(x: Any, y: Any, *, reference: float, label: str, width: int = 64, height: int = 12) -> str:
     """A curve in characters, over steps on an even scale, with a line at `reference`."""
     dot, line = ("•", "─") if (sys.stdout.encoding or "").lower().startswith("utf") else ("*", "-")
-    columns = [min(width - 1, int(width * step / x[-1])) for step in x]
-    low, high = min(reference, *map(float, y)), max(reference, *map(float, y))
+    points = [(min(width - 1, int(width * step / x[-1])), float(value)) for step, value in zip(x, y, strict=True)]
+    points = [point for point in points if point[0] > 0] or points  # the first steps are noise of another size
+    low, high = (best(reference, *(value for _, value in points)) for best in (min, max))
     span = (high - low) or 1.0
     rows = [[" "] * width for _ in range(height)]
 
@@ -48,8 +49,8 @@ def text_plot(x: Any, y: Any, *, reference: float, label: str, width: int = 64, 
         return round((high - value) / span * (height - 1))
 
     rows[row(reference)] = [line] * width
-    for column, value in zip(columns, y, strict=True):
-        rows[row(float(value))][column] = dot
+    for column, value in points:
+        rows[row(value)][column] = dot
     ticks = {0: f"{high:.4g}", height - 1: f"{low:.4g}"} | {row(reference): f"{label} {reference:.4g}"}
     margin = max(map(len, ticks.values()))
     lines = [f"{ticks.get(i, ''):>{margin}} {''.join(cells)}".rstrip() for i, cells in enumerate(rows)]
