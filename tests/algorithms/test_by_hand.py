@@ -9,12 +9,10 @@ from aapi.evaluation import MonteCarlo
 from aapi.features import FeatureMatrix, OneHot
 from aapi.improvement import (
     Adaptive,
-    Constant,
-    HorizonTuned,
     PreviousEstimate,
     QHistory,
     SampledAdaptive,
-    SquareRoot,
+    Scheduled,
     Zero,
     boltzmann,
 )
@@ -103,9 +101,9 @@ def test_learning_rates():
     assert Adaptive(0.5)(h)[0] == pytest.approx([0.5 * math.sqrt(76), 0.5 * math.sqrt(18)])
     assert SampledAdaptive(0.5)(h)[0] == pytest.approx([0.5 * math.sqrt(76), 0.5 * math.sqrt(18)])
     assert SampledAdaptive(1.0, num_sampled=1, keep_first=True)(h)[0] == pytest.approx(np.sqrt([2 * 3 * 9, 2 * 3 * 4]))
-    assert Constant(0.5)(h)[0].tolist() == [0.5, 0.5]
-    assert SquareRoot(0.5)(h)[0] == pytest.approx([0.5 * math.sqrt(3)] * 2)
-    assert HorizonTuned(0.5)(h)[0] == pytest.approx([0.5 * math.sqrt(3 / (8 * math.log(2)))] * 2)
+    assert Scheduled(0.5)(h)[0].tolist() == [0.5, 0.5]
+    assert Scheduled(0.5, "sqrt")(h)[0] == pytest.approx([0.5 * math.sqrt(3)] * 2)
+    assert Scheduled(0.5, "horizon")(h)[0] == pytest.approx([0.5 * math.sqrt(3 / (8 * math.log(2)))] * 2)
 
 
 def test_boltzmann_policies():

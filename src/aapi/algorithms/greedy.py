@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aapi.algorithms.policy_iteration import PolicyIteration
-from aapi.improvement import Constant, Zero
+from aapi.improvement import Scheduled, Zero
 
 if TYPE_CHECKING:
     from aapi.evaluation import Evaluation
@@ -16,5 +16,5 @@ __all__ = ["GreedyAPI"]
 def GreedyAPI(*, phase_length: int, evaluate: Evaluation) -> PolicyIteration:  # noqa: N802 - an algorithm's name
     """π_{k+1} spreads its probability evenly over argmax_a Q̂_k(x, a)."""
     return PolicyIteration(
-        phase_length=phase_length, evaluate=evaluate, learning_rate=Constant(0.0), side_information=Zero(), decay=0.0
+        phase_length=phase_length, evaluate=evaluate, learning_rate=Scheduled(0.0), side_information=Zero(), decay=0.0
     )

@@ -5,21 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aapi.algorithms.policy_iteration import PolicyIteration
-from aapi.checks import one_of
-from aapi.improvement import Constant, HorizonTuned, LearningRate, SquareRoot, Zero
+from aapi.improvement import Scheduled, Zero
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from aapi.evaluation import Evaluation
 
 __all__ = ["Politex"]
-
-SCHEDULES: dict[str, Callable[[float], LearningRate]] = {
-    "constant": Constant,
-    "sqrt": SquareRoot,
-    "horizon": HorizonTuned,
-}
 
 
 def Politex(  # noqa: N802 - an algorithm's name
@@ -29,7 +20,9 @@ def Politex(  # noqa: N802 - an algorithm's name
 
     schedule: `constant`, η_k = η; `sqrt`, η √k; `horizon`, η (K / (8 ln A))^½, the analysed one.
     """
-    one_of(tuple(SCHEDULES), schedule=schedule)
     return PolicyIteration(
-        phase_length=phase_length, evaluate=evaluate, learning_rate=SCHEDULES[schedule](eta), side_information=Zero()
+        phase_length=phase_length,
+        evaluate=evaluate,
+        learning_rate=Scheduled(eta, schedule),
+        side_information=Zero(),
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from aapi.algorithms.policy_iteration import Phase, uniform_policy
 from aapi.checks import at_least, finite, one_of
-from aapi.evaluation.cholesky import factorise, solve_factorised, solve_upper
+from aapi.evaluation.regression import factorise, fill_gram, fill_rhs, predict, solve_factorised, solve_upper
 from aapi.improvement import boltzmann
 from aapi.simulation.jit import kernel
 from aapi.simulation.random import fill_normal
@@ -113,66 +113,70 @@ def _sweep(
     q_hat: Any,
 ) -> None:  # fmt: skip
     num_runs, num_states, num_actions = q_hat.shape
-    num_pairs = num_states * num_actions
-    visits = np.empty(num_pairs)
+    visits = np.empty((num_states, num_actions))
+    targets = np.empty((num_states, num_actions))
     best = np.empty(num_states)
     size = 0 if one_hot else block_size
     gram = np.empty((num_blocks, size, size))
     weights = np.empty((num_blocks, block_size))
-    noise = np.empty(num_blocks * block_size)
+    noise = np.empty((num_blocks, block_size))
     for run in range(num_runs):
-        for pair in range(num_pairs):
-            visits[pair] = 0.0
-            for j in range(starts[pair], starts[pair + 1]):
-                visits[pair] += counts[run, j]
+        q = q_hat[run]
+        _visits(starts, counts[run], visits)
         if not one_hot:
-            gram[:] = 0.0
-            for pair in range(num_pairs):
-                if visits[pair] > 0.0:
-                    block = pair % num_actions if num_blocks > 1 else 0
-                    for i in range(firsts[pair], firsts[pair + 1]):
-                        for j in range(firsts[pair], i + 1):
-                            gram[block, columns[i], columns[j]] += visits[pair] * values[i] * values[j] / variance
+            fill_gram(visits, firsts, columns, values, gram)
             for block in range(num_blocks):
+                gram[block] /= variance
                 factorise(gram[block], ridge)
         best[:] = 0.0
         for _ in range(sweeps):
-            fill_normal(streams[run], noise)
-            weights[:] = 0.0
-            for pair in range(num_pairs):
-                if visits[pair] > 0.0:
-                    target = visits[pair] * rewards[pair // num_actions, pair % num_actions]
-                    for j in range(starts[pair], starts[pair + 1]):
-                        if counts[run, j] > 0.0:
-                            target += counts[run, j] * best[successors[j]]
-                    block = pair % num_actions if num_blocks > 1 else 0
-                    for i in range(firsts[pair], firsts[pair + 1]):
-                        weights[block, columns[i]] += values[i] * target / variance
+            fill_normal(streams[run], noise.ravel())
+            _targets(starts, successors, counts[run], visits, rewards, best, targets)
+            fill_rhs(targets, firsts, columns, values, weights)
+            weights /= variance
             if one_hot:  # Σ is diagonal
-                for pair in range(num_pairs):
-                    a, x = pair % num_actions, pair // num_actions
-                    precision = visits[pair] / variance + ridge
-                    weights[a, x] = weights[a, x] / precision + noise[a * block_size + x] / math.sqrt(precision)
+                for x in range(num_states):
+                    for a in range(num_actions):
+                        precision = visits[x, a] / variance + ridge
+                        weights[a, x] = weights[a, x] / precision + noise[a, x] / math.sqrt(precision)
             else:
                 for block in range(num_blocks):
                     solve_factorised(gram[block], weights[block])
-                    part = noise[block * block_size : (block + 1) * block_size]
-                    solve_upper(gram[block], part)
-                    for i in range(block_size):
-                        weights[block, i] += part[i]
-            mean = 0.0
+                    solve_upper(gram[block], noise[block])
+                weights += noise
+            predict(weights, firsts, columns, values, q)
             total = 0.0
+            visited = 0.0
             for x in range(num_states):
-                for a in range(num_actions):
-                    pair = x * num_actions + a
-                    value = 0.0
-                    for i in range(firsts[pair], firsts[pair + 1]):
-                        value += values[i] * weights[a if num_blocks > 1 else 0, columns[i]]
-                    q_hat[run, x, a] = value
-                    best[x] = value if a == 0 else max(best[x], value)
-                for a in range(num_actions):
-                    mean += visits[x * num_actions + a] * best[x]
-                    total += visits[x * num_actions + a]
-            offset = mean / total if relative and total > 0.0 else 0.0
+                best[x] = q[x].max()
+                total += visits[x].sum() * best[x]
+                visited += visits[x].sum()
+            offset = total / visited if relative and visited > 0.0 else 0.0
             for x in range(num_states):
                 best[x] = discount * (best[x] - offset)
+
+
+@kernel
+def _visits(starts: Any, counts: Any, visits: Any) -> None:
+    """How often each pair was visited."""
+    num_states, num_actions = visits.shape
+    for x in range(num_states):
+        for a in range(num_actions):
+            pair = x * num_actions + a
+            visits[x, a] = 0.0
+            for j in range(starts[pair], starts[pair + 1]):
+                visits[x, a] += counts[j]
+
+
+@kernel
+def _targets(starts: Any, successors: Any, counts: Any, visits: Any, rewards: Any, best: Any, targets: Any) -> None:
+    """Σ_i b_i over the visits i of each pair, b_i = r_i + best(x'_i)."""
+    num_states, num_actions = visits.shape
+    for x in range(num_states):
+        for a in range(num_actions):
+            pair = x * num_actions + a
+            targets[x, a] = visits[x, a] * rewards[x, a]
+            if visits[x, a] > 0.0:
+                for j in range(starts[pair], starts[pair + 1]):
+                    if counts[j] > 0.0:
+                        targets[x, a] += counts[j] * best[successors[j]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
-from aapi.evaluation.cholesky import factorise, solve_factorised
+from aapi.evaluation.regression import factorise, fill_gram, fill_rhs, predict, solve_factorised
 from aapi.simulation.jit import kernel
 
 if TYPE_CHECKING:
@@ -111,26 +111,11 @@ def _regress(
     for run in range(num_runs):
         q = q_hat[run]
         _sum_returns(states[run], actions[run], rewards[run], horizon, centre, cumulated, visits, q)
-        gram[:] = 0.0
-        weights[:] = 0.0
-        for x in range(num_states):
-            for a in range(num_actions):
-                if visits[x, a] > 0.0:
-                    pair = x * num_actions + a
-                    block = a if num_blocks > 1 else 0
-                    for i in range(starts[pair], starts[pair + 1]):
-                        weights[block, columns[i]] += values[i] * q[x, a]
-                        for j in range(starts[pair], i + 1):  # columns of a pair ascend: this is the lower triangle
-                            gram[block, columns[i], columns[j]] += visits[x, a] * (values[i] * values[j])
+        fill_gram(visits, starts, columns, values, gram)
+        fill_rhs(q, starts, columns, values, weights)
         for block in range(num_blocks):
             if not factorise(gram[block], ridge):
                 return run
             solve_factorised(gram[block], weights[block])
-        for x in range(num_states):
-            for a in range(num_actions):
-                pair = x * num_actions + a
-                value = 0.0
-                for i in range(starts[pair], starts[pair + 1]):
-                    value += values[i] * weights[a if num_blocks > 1 else 0, columns[i]]
-                q[x, a] = value
+        predict(weights, starts, columns, values, q)
     return -1

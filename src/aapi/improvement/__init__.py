@@ -2,26 +2,17 @@
 
 from aapi.improvement.boltzmann import boltzmann
 from aapi.improvement.history import QHistory
-from aapi.improvement.learning_rate import (
-    Adaptive,
-    Constant,
-    HorizonTuned,
-    LearningRate,
-    SampledAdaptive,
-    SquareRoot,
-)
+from aapi.improvement.learning_rate import Adaptive, LearningRate, SampledAdaptive, Scheduled
 from aapi.improvement.side_information import PreviousEstimate, SideInformation, Zero
 
 __all__ = [
     "Adaptive",
-    "Constant",
-    "HorizonTuned",
     "LearningRate",
     "PreviousEstimate",
     "QHistory",
     "SampledAdaptive",
+    "Scheduled",
     "SideInformation",
-    "SquareRoot",
     "Zero",
     "boltzmann",
 ]

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from aapi.improvement.history import QHistory
 
-__all__ = ["Adaptive", "Constant", "HorizonTuned", "LearningRate", "SampledAdaptive", "SquareRoot"]
+__all__ = ["SCHEDULES", "Adaptive", "LearningRate", "SampledAdaptive", "Scheduled"]
+
+SCHEDULES = ("constant", "sqrt", "horizon")
 
 
 class LearningRate(Protocol):
@@ -90,55 +92,32 @@ class SampledAdaptive:
 
 
 @dataclass(frozen=True)
-class Constant:
-    """η_k = η: POLITEX. With η = 0 the policy is greedy."""
+class Scheduled:
+    """One temperature for all states, known beforehand: POLITEX.
+
+    schedule: `constant`, η_k = η, greedy with η = 0; `sqrt`, η √k; `horizon`, η (K / (8 ln A))^½, the analysed one, in
+    which η stands for the range of the Q-functions.
+    """
 
     eta: float = 1.0
+    schedule: str = "constant"
     norm = "sup"
     keep_surprises = False
 
     def check(self) -> None:
-        """η must not be negative."""
+        """η must not be negative, the schedule known."""
         finite(0.0, eta=self.eta)
+        one_of(SCHEDULES, schedule=self.schedule)
 
     def __call__(self, history: QHistory) -> NDArray[np.float64]:
-        """η, of shape (runs, states)."""
-        return np.full_like(history.root_sum, self.eta)
-
-
-@dataclass(frozen=True)
-class SquareRoot:
-    """η_k = η √k: POLITEX without a known horizon."""
-
-    eta: float = 1.0
-    norm = "sup"
-    keep_surprises = False
-
-    def check(self) -> None:
-        """η must be positive."""
-        finite(0.0, strictly=True, eta=self.eta)
-
-    def __call__(self, history: QHistory) -> NDArray[np.float64]:
-        """η √k, of shape (runs, states)."""
-        return np.full_like(history.root_sum, self.eta * math.sqrt(history.phase))
-
-
-@dataclass(frozen=True)
-class HorizonTuned:
-    """η_k = η (K / (8 ln A))^½: POLITEX as analysed, where η is the range of the Q-functions and K known beforehand."""
-
-    eta: float = 1.0
-    norm = "sup"
-    keep_surprises = False
-
-    def check(self) -> None:
-        """η must be positive."""
-        finite(0.0, strictly=True, eta=self.eta)
-
-    def __call__(self, history: QHistory) -> NDArray[np.float64]:
-        """η (K / (8 ln A))^½, of shape (runs, states)."""
+        """η_k, of shape (runs, states)."""
         num_actions = max(2, history.total.shape[2])  # with one action any temperature will do
-        return np.full_like(history.root_sum, self.eta * math.sqrt(history.num_phases / (8.0 * math.log(num_actions))))
+        growth = {
+            "constant": 1.0,
+            "sqrt": math.sqrt(history.phase),
+            "horizon": math.sqrt(history.num_phases / (8.0 * math.log(num_actions))),
+        }
+        return np.full_like(history.root_sum, self.eta * growth[self.schedule])
 
 
 @kernel
