@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aapi import algorithms, environments, errors, evaluation, features, improvement, mdp
+    from aapi import algorithms, environments, errors, evaluation, features, improvement, mdp, simulation
     from aapi.algorithms import AAPI, RLSVI, AdaptiveFTRL, GreedyAPI, PolicyIteration, Politex, Result, run
     from aapi.mdp import FiniteMDP
 
@@ -31,6 +31,7 @@ __all__ = [
     "improvement",
     "mdp",
     "run",
+    "simulation",
 ]
 
 _HOME = {"FiniteMDP": "aapi.mdp"} | dict.fromkeys(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 
 from aapi.errors import InvalidInput
@@ -24,12 +25,8 @@ def at_least(least: int, **values: int) -> None:
 def finite(least: float, *, strictly: bool = False, **values: float) -> None:
     """Raise unless every value is a finite number no smaller than `least`, or larger than it."""
     for name, value in values.items():
-        if (
-            not isinstance(value, int | float)
-            or not math.isfinite(value)
-            or value < least
-            or (strictly and value == least)
-        ):
+        real = isinstance(value, numbers.Real) and math.isfinite(value)
+        if not real or value < least or (strictly and value == least):
             bound = f"larger than {least:g}" if strictly else f"at least {least:g}"
             raise InvalidInput(f"{name} must be a finite number {bound}, not {value!r}")
 

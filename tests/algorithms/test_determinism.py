@@ -64,6 +64,16 @@ def test_compiled_and_interpreted_give_the_same_bits():
     assert json.loads(done.stdout) == all_fingerprints()
 
 
+def test_a_singular_neighbour_changes_no_bit():
+    # Action 0 stays put: sharp policies have several classes, which the batched solver cannot do.
+    transitions = np.zeros((3, 2, 3))
+    transitions[:, 0], transitions[:, 1] = np.eye(3), np.roll(np.eye(3), 1, axis=1)
+    mdp = aapi.FiniteMDP(transitions, [[0.0, 0.1], [0.3, 0.0], [0.2, 0.5]])
+    algorithm = aapi.AAPI(phase_length=1, evaluate=ExactQ(), eta=0.01, num_sampled=2)
+    together, alone = (aapi.run(algorithm, mdp, 60, 8, chunk=chunk, record=True) for chunk in (8, 1))
+    assert fingerprint(together) == fingerprint(alone)
+
+
 def test_a_run_can_be_cut_at_any_grid():
     algorithm, mdp = ALGORITHMS["aapi"], ergodic(6, 3)
     every = aapi.run(algorithm, mdp, 520, 4, 3, grid=range(1, 521))

@@ -1,5 +1,8 @@
 """The edges: a defined result or a one-line error, never a NaN policy, never an empty regression."""
 
+import contextlib
+import sys
+
 import numpy as np
 import pytest
 
@@ -8,8 +11,9 @@ from aapi.environments import deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput
 from aapi.evaluation import ExactQ, MonteCarlo
 from aapi.features import Coordinates, FeatureMatrix
-from aapi.improvement import Adaptive, PreviousEstimate, QHistory, Zero, boltzmann
+from aapi.improvement import Adaptive, PreviousEstimate, QHistory, SampledAdaptive, Zero, boltzmann
 from aapi.mdp import FiniteMDP
+from aapi.simulation import FiniteSimulation, transition_tables
 from aapi.simulation.random import streams
 
 MC = MonteCarlo(horizon=5)
@@ -99,6 +103,7 @@ def test_phases_longer_than_the_run_leave_the_first_policy():
         assert result.phase_ends.tolist() == [100]
         assert (result.next_policy == 0.5).all()
         assert result.record.q_hats.shape == (2, 0, 5, 2)
+        assert result.record.temperatures.shape == (2, 0, 5)
 
 
 def test_steps_left_over_are_spent_with_the_last_policy():
@@ -121,6 +126,12 @@ def test_steps_left_over_are_spent_with_the_last_policy():
         ),
         (lambda: aapi.AAPI(phase_length=9, evaluate=MC, norm="two"), "norm must be sup or span, not 'two'"),
         (lambda: aapi.AAPI(phase_length=9, evaluate=MC, num_sampled=0), "num_sampled must be at least 1, not 0"),
+        (
+            lambda: aapi.PolicyIteration(
+                phase_length=9, evaluate=MC, learning_rate=SampledAdaptive(1.0, "sup", 1, True)
+            ),
+            "num_sampled must be at least 2, not 1",
+        ),
         (lambda: aapi.AAPI(phase_length=9, evaluate=MonteCarlo(horizon=0)), "horizon must be at least 1, not 0"),
         (
             lambda: aapi.Politex(phase_length=9, evaluate=MonteCarlo(horizon=1, ridge=-1.0)),
@@ -162,6 +173,10 @@ def test_wrong_arguments_are_named(make, message):
         ({"grid": [101]}, "grid must be whole numbers in 1..100"),
         ({"features": Coordinates()}, "coordinates features need a model with coordinates"),
         ({"features": FeatureMatrix(np.ones((4, 2)))}, "a feature matrix has the shape (5, features)"),
+        ({"features": FeatureMatrix(np.zeros((5, 2)))}, "has no entry other than zero"),
+        ({"features": FeatureMatrix(np.zeros((5, 0)))}, "has no entry other than zero"),
+        ({"features": FeatureMatrix(np.ones((5, 2)) * 1j)}, "must be a rectangular array of real numbers"),
+        ({"features": FeatureMatrix([[1.0], [2.0, 3.0]])}, "must be a rectangular array of real numbers"),
         ({"features": FeatureMatrix(np.full((5, 2), np.nan))}, "holds a value that is not a finite number"),
     ],
 )
@@ -171,9 +186,33 @@ def test_wrong_arguments_of_run_are_named(arguments, message):
     assert message in str(error.value)
 
 
+def test_sampling_estimates_the_sum_without_bias():
+    # A first difference of 1 and 999 small ones: together the squares are 2.
+    surprises = np.full((1000, 2000, 1), (1 / 999) ** 0.5)
+    surprises[0] = 1.0
+    history = QHistory((2000, 1, 1), 1000, streams(0, range(2000)), keep_surprises=True)
+    history.surprises[:], history.phase = surprises, 1000
+    for keep_first, deviation in ((True, 1e-12), (False, 1.0)):
+        squares = SampledAdaptive(1.0, num_sampled=30, keep_first=keep_first)(history) ** 2
+        assert squares.mean() == pytest.approx(4.0, abs=4 * deviation * squares.std() / 2000**0.5 + 1e-9)
+
+
+def test_features_of_any_scale_are_told_from_dependent_ones():
+    algorithm = aapi.AAPI(phase_length=60, evaluate=MonteCarlo(horizon=5, ridge=0.0))
+    for scale in (1e-7, 1e7, 1e100):
+        check(aapi.run(algorithm, ergodic(5, 2), 600, features=FeatureMatrix(np.c_[np.ones(5), np.arange(5) * scale])))
+    for matrix in (np.c_[np.ones(5), np.ones(5)], np.c_[np.ones(5), np.full(5, 1e200)]):
+        with pytest.raises(InvalidInput, match="linearly dependent or too large"):
+            aapi.run(algorithm, ergodic(5, 2), 600, features=FeatureMatrix(matrix))
+    with pytest.raises(InvalidInput, match="linearly dependent or too large"):
+        aapi.run(
+            aapi.RLSVI(phase_length=60, horizon=3), ergodic(5, 2), 600, features=FeatureMatrix(np.full((5, 1), 1e200))
+        )
+
+
 def test_dependent_features_without_a_ridge_are_refused():
     algorithm = aapi.AAPI(phase_length=60, evaluate=MonteCarlo(horizon=5, ridge=0.0))
-    with pytest.raises(InvalidInput, match="linearly dependent: give a larger ridge"):
+    with pytest.raises(InvalidInput, match="linearly dependent or too large: give a larger ridge"):
         aapi.run(algorithm, deep_sea(4), 600)
 
 
@@ -228,6 +267,108 @@ def test_a_part_that_returns_the_wrong_shape_is_named():
     ):
         with pytest.raises(InvalidInput, match=message):
             aapi.run(aapi.PolicyIteration(phase_length=10, **parts | {part: Short()}), ergodic(5, 2), 100, 2)
+
+
+def test_an_evaluation_may_use_its_array_again():
+    class Reusing(MonteCarlo):
+        """Returns the same array each time."""
+
+        room = {}  # noqa: RUF012 - on purpose
+
+        def __call__(self, simulation, policy, data):
+            room = self.room.setdefault(simulation.shape, np.empty(simulation.shape))
+            room[:] = super().__call__(simulation, policy, data)
+            return room
+
+    fresh, reused = (
+        aapi.run(aapi.AAPI(phase_length=20, evaluate=kind(horizon=5)), ergodic(5, 2), 300, 2, record=True)
+        for kind in (MonteCarlo, Reusing)
+    )
+    assert (fresh.next_policy == reused.next_policy).all()
+    assert (fresh.record.q_hats == reused.record.q_hats).all()
+
+
+def test_parts_that_return_nonsense_are_named():
+    class Returns:
+        norm, keep_surprises = "sup", False
+
+        def __init__(self, value):
+            self.value = value
+
+        def check(self, phase_length=None):
+            pass
+
+        def __call__(self, first, *rest):
+            return np.full(first.shape if rest else first.root_sum.shape, self.value)
+
+    for part, value, message in (
+        ("evaluate", np.nan, "the evaluation of phase 1 returned a value that is not a finite number"),
+        ("evaluate", np.inf, "the evaluation of phase 1 returned a value that is not a finite number"),
+        ("learning_rate", -1.0, "a learning rate must return temperatures of at least 0, not -1.0"),
+        ("learning_rate", np.nan, "a learning rate must return temperatures of at least 0, not nan"),
+    ):
+        parts = {"evaluate": MC, "learning_rate": Adaptive()} | {part: Returns(value)}
+        with pytest.raises(InvalidInput, match=message):
+            aapi.run(aapi.PolicyIteration(phase_length=10, **parts), ergodic(5, 2), 100, 2)
+
+
+def test_algorithms_that_do_not_account_for_their_steps_are_refused():
+    class Mine:
+        def __init__(self, *phases):
+            self.lengths = phases
+
+        def check(self):
+            pass
+
+        def phases(self, simulation, num_steps):
+            policy = np.full(simulation.shape, 0.5)
+            for rollouts in self.lengths:
+                for length in rollouts:
+                    data = simulation.rollout(policy, length)
+                yield aapi.algorithms.Phase(1, policy, data, policy)
+
+    assert aapi.run(Mine([60], [40]), ergodic(5, 2), 100).phase_ends.tolist() == [60, 100]
+    for wrong, message in (
+        (Mine([30, 30], [40]), "must yield one Phase for every rollout"),
+        (Mine([60]), "was to act for 100 steps acted for 60"),
+        (Mine([60], [60]), "was to act for 100 steps acted for 120"),
+        (Mine(), "was to act for 100 steps acted for 0"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            aapi.run(wrong, ergodic(5, 2), 100)
+
+
+@pytest.mark.parametrize("policy", [np.nan, -0.5, 0.1])
+def test_policies_that_are_no_probabilities_are_refused(policy):
+    mdp = ergodic(5, 2)
+    simulation = FiniteSimulation(mdp, None, transition_tables(mdp), 0, [0], np.array([], dtype=np.int64))
+    with pytest.raises(InvalidInput, match="policies must be probabilities"):
+        simulation.rollout(np.full(simulation.shape, policy), 5)
+    with pytest.raises(InvalidInput, match=r"policies must have the shape \(1, 5, 2\)"):
+        simulation.rollout(np.full((1, 5, 3), 1 / 3), 5)
+
+
+def test_numbers_of_numpy_are_numbers():
+    for eta, ridge in ((np.float32(0.5), np.int64(1)), (np.int64(1), 1)):
+        check(
+            aapi.run(
+                aapi.AAPI(phase_length=10, eta=eta, evaluate=MonteCarlo(horizon=5, ridge=ridge)), ergodic(5, 2), 50
+            )
+        )
+
+
+def test_progress_adds_up(monkeypatch):
+    done = []
+
+    @contextlib.contextmanager
+    def bar(label, total, *, show):
+        assert show
+        yield done.append
+        assert sum(done) == total
+
+    monkeypatch.setattr(sys.modules["aapi.algorithms.run"], "progress_bar", bar)
+    aapi.run(aapi.AAPI(phase_length=10, evaluate=MC), ergodic(5, 2), 105, 7, threads=2, progress=True)
+    assert sum(done) == 735
 
 
 def test_an_error_in_one_chunk_ends_the_others():

@@ -61,13 +61,13 @@ def adaptive(eta):
 
 def sampled(eta, count, keep_first=False):
     def rate(k, total, surprises, stream):
-        n = min(k, count)
-        kept = [0] if keep_first and n < k else []
-        rest = list(range(k)) if n == k else [s + len(kept) for s in stream.sample(k - len(kept), n - len(kept))]
-        chosen = kept + rest
-        return [
-            eta * math.sqrt(2 * (k / n) * sum(surprises[s][x] ** 2 for s in chosen)) for x in range(len(surprises[0]))
-        ]
+        n, kept = min(k, count), int(keep_first)
+        rest = range(kept, k) if n == k else [s + kept for s in stream.sample(k - kept, n - kept)]
+        temperatures = []
+        for x in range(len(surprises[0])):
+            total = sum(surprises[s][x] ** 2 for s in rest) * ((k - kept) / (n - kept) if n > kept else 0)
+            temperatures.append(eta * math.sqrt(2 * (total + (surprises[0][x] ** 2 if keep_first else 0))))
+        return temperatures
 
     return rate
 

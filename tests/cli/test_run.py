@@ -1,4 +1,9 @@
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -63,6 +68,36 @@ def test_a_model_file_runs(capsys, tmp_path):
     assert json.loads(out)["optimal_gain"] == pytest.approx(0.306735, abs=5e-7)
 
 
+def test_huge_rewards_and_narrow_numbers_fit(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for scale in (1e200, 1e-5):
+        rewards = np.array([[1.0, 0.0], [0.0, 2.0]]) * scale
+        np.savez("big.npz", transitions=np.full((2, 2, 2), 0.5), rewards=-rewards)
+        for arguments in (["--json"], []):
+            status, out, err = run(capsys, "run", "big.npz", "--steps", "3000", *arguments)
+            assert (status, err) == (0, "")
+        assert max(map(len, out.splitlines())) <= 80
+        assert "inf" not in out
+
+
+def test_a_terminal_without_greek_still_gets_the_numbers():
+    command = [sys.executable, "-m", "aapi", "run", "ergodic", "--steps", "500", "--runs", "2"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "average reward" in done.stdout
+    assert "never improved" in done.stdout.replace("\n               ", "")
+    assert done.stderr == ""
+
+
+def test_ctrl_c_ends_at_once():
+    command = [sys.executable, "-m", "aapi", "run", "ergodic", "--steps", "2000000000", "--threads", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "aapi run: interrupted\n")
+
+
 def test_a_constant_curve_is_plotted(capsys, tmp_path):
     np.savez(tmp_path / "one.npz", transitions=np.ones((1, 1, 1)), rewards=[[0.0]])
     status, out, err = run(capsys, "run", str(tmp_path / "one.npz"), "--steps", "2000")
@@ -80,9 +115,9 @@ def test_a_constant_curve_is_plotted(capsys, tmp_path):
         ("--algorithm greedy --norm sup", "greedy takes --phase-length, --evaluation, --horizon, --centre, --ridge"),
         ("--evaluation exact --ridge 1", "exact evaluation takes no --ridge"),
         ("--algorithm sarsa", "invalid choice: 'sarsa'"),
-        ("--horizon 5000", "horizon must be at most the phase length, 1000, not 5000"),
-        ("--steps 0", "num_steps must be at least 1, not 0"),
-        ("--eta nan", "eta must be a finite number larger than 0, not nan"),
+        ("--horizon 5000", "--horizon must be at most the phase length, 1000, not 5000"),
+        ("--steps 0", "--steps must be at least 1, not 0"),
+        ("--eta nan", "--eta must be a finite number larger than 0, not nan"),
         ("--features coordinates", "coordinates features need a model with coordinates"),
     ],
 )

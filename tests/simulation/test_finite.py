@@ -7,6 +7,7 @@ from aapi.environments import access_control, deep_sea
 from aapi.features import Coordinates, OneHot
 from aapi.mdp import FiniteMDP
 from aapi.simulation import FiniteSimulation, transition_tables
+from aapi.simulation.finite import _roll
 
 
 @given(models())
@@ -54,6 +55,20 @@ def test_impossible_actions_and_successors_never_happen():
     data = simulation.rollout(policy, 1000)
     assert (data.actions == 1).all()
     assert (data.states[:, 1:] == mdp.transitions.indices.reshape(-1, 2)[data.states[:, :-1], 1]).all()
+
+
+def test_rounding_at_the_top_end_falls_to_the_last_possible_action():
+    mdp = FiniteMDP(np.ones((1, 4, 1)), np.zeros((1, 4)))
+    simulation, t = simulate(mdp, 1), transition_tables(mdp)
+    policy = np.array([[[0.0, 0.3, 0.3, 0.0]]])  # what is missing to one stands for rounding, much enlarged
+    states, actions = np.empty((2, 1, 1000), dtype=np.int32)
+    rewards, sums = np.empty((1, 1000)), np.empty((1, 1))
+    _roll(
+        t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, np.array([1000]), simulation.state,
+        simulation.streams, states, actions, rewards, sums,
+    )  # fmt: skip
+    assert set(actions[0].tolist()) == {1, 2}
+    assert abs((actions == 1).mean() - 0.3) < 0.06
 
 
 def test_the_state_carries_over_and_sums_are_cut_at_the_grid():

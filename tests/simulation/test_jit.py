@@ -62,6 +62,35 @@ def test_damaged_entries_are_compiled_anew(warm, tmp_path):
     assert run(tmp_path / "cache") == (0, policy)
 
 
+def test_one_flipped_byte_is_noticed(warm, tmp_path):
+    shutil.copytree(warm[0], tmp_path / "cache")
+    entry = next((tmp_path / "cache").rglob("*boltzmann*.kernel"))
+    contents = bytearray(entry.read_bytes())
+    contents[len(contents) // 2] ^= 1
+    entry.write_bytes(contents)
+    compiled, policy = run(tmp_path / "cache")
+    assert compiled > 0
+    assert policy == warm[1]
+
+
+def test_a_cache_that_disappears_while_running_is_done_without(tmp_path):
+    script = SCRIPT.replace("result =", "import shutil; shutil.rmtree(aapi.simulation.jit.cache_folder())\nresult =")
+    environment = {**os.environ, "AAPI_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
+
+
+def test_kernels_of_others_are_not_cached(tmp_path):
+    script = tmp_path / "mine.py"
+    for factor in (2, 1000):
+        script.write_text(
+            "from aapi.simulation.jit import kernel\n@kernel\ndef mine(x):\n    return x * FACTOR\n"
+            f"FACTOR = {factor}\nprint(mine(1.0))"
+        )
+        environment = {**os.environ, "AAPI_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+        assert float(done.stdout) == factor
+
+
 def test_a_change_in_a_callee_in_another_file_is_seen(warm, tmp_path):
     package = tmp_path / "src"
     shutil.copytree(Path(aapi.__file__).parent, package / "aapi", ignore=shutil.ignore_patterns("__pycache__"))

@@ -75,7 +75,7 @@ class PolicyIteration:
             temperature = rate(history)  # line 7: η_k(x)
             history.predict(self.side_information)  # M_{k+1}
             next_policy = boltzmann(history.index, temperature)  # lines 8 and 9: index and π_{k+1}
-            yield Phase(k, policy, data, next_policy, q_hat, temperature, history.surprise)
+            yield Phase(k, policy, data, next_policy, history.q_hat, temperature, history.surprise)
             policy = next_policy
         if left_over:
             yield Phase(num_phases + 1, policy, simulation.rollout(policy, left_over), policy)

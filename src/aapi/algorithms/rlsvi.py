@@ -10,7 +10,15 @@ import numpy as np
 
 from aapi.algorithms.policy_iteration import Phase, uniform_policy
 from aapi.checks import at_least, finite, one_of
-from aapi.evaluation.regression import factorise, fill_gram, fill_rhs, predict, solve_factorised, solve_upper
+from aapi.evaluation.regression import (
+    factorise,
+    fill_gram,
+    fill_rhs,
+    predict,
+    singular_regression,
+    solve_factorised,
+    solve_upper,
+)
 from aapi.improvement import boltzmann
 from aapi.simulation.jit import kernel
 from aapi.simulation.random import fill_normal
@@ -73,11 +81,13 @@ class RLSVI:
         q_hat = np.zeros(simulation.shape)
         features = simulation.features
         discount = 1.0 - 1.0 / self.horizon if self.form == "discounted" else 1.0
-        _sweep(
+        if not _sweep(
             simulation.tables.starts, simulation.tables.successors, counts, simulation.mdp.rewards, features.starts,
             features.columns, features.values, features.num_blocks, features.block_size, features.one_hot,
-            self.horizon, discount, self.form == "relative", self.ridge, self.noise_variance, simulation.streams, q_hat,
-        )  # fmt: skip
+            int(self.horizon), discount, self.form == "relative", float(self.ridge), float(self.noise_variance),
+            simulation.streams, q_hat,
+        ):  # fmt: skip
+            raise singular_regression(self.ridge)
         return q_hat
 
 
@@ -111,7 +121,8 @@ def _sweep(
     starts: Any, successors: Any, counts: Any, rewards: Any, firsts: Any, columns: Any, values: Any, num_blocks: Any,
     block_size: Any, one_hot: Any, sweeps: Any, discount: Any, relative: Any, ridge: Any, variance: Any, streams: Any,
     q_hat: Any,
-) -> None:  # fmt: skip
+) -> Any:  # fmt: skip
+    """A draw for every run. False if a regression is singular."""
     num_runs, num_states, num_actions = q_hat.shape
     visits = np.empty((num_states, num_actions))
     targets = np.empty((num_states, num_actions))
@@ -127,7 +138,8 @@ def _sweep(
             fill_gram(visits, firsts, columns, values, gram)
             for block in range(num_blocks):
                 gram[block] /= variance
-                factorise(gram[block], ridge)
+                if not factorise(gram[block], ridge):
+                    return False
         best[:] = 0.0
         for _ in range(sweeps):
             fill_normal(streams[run], noise.ravel())
@@ -154,6 +166,7 @@ def _sweep(
             offset = total / visited if relative and visited > 0.0 else 0.0
             for x in range(num_states):
                 best[x] = discount * (best[x] - offset)
+    return True
 
 
 @kernel

@@ -69,21 +69,24 @@ def run(
     algorithm.check()
     runs = range(first_run, first_run + num_runs)
     steps = step_grid(num_steps) if grid is None else _check_grid(grid, num_steps)
-    active = (features or (OneHot() if env.coordinates is None else Coordinates()))(env)
-    tables = transition_tables(env)
+    active = (features or (OneHot() if env.coordinates is None else Coordinates()))(env).check(env)
     size = -(-num_runs // threads) if chunk is None else chunk
     at_least(1, chunk=size)
     chunks = [runs[i : i + size] for i in range(0, num_runs, size)]
     start = time.perf_counter()
-    stop = threading.Event()
-    with progress_bar("running", num_steps * num_runs, show=progress) as advance, ThreadPoolExecutor(threads) as pool:
-        simulations = [FiniteSimulation(env, active, tables, seed, part, steps) for part in chunks]
-        work = [pool.submit(_run_chunk, algorithm, part, num_steps, record, advance, stop) for part in simulations]
-        try:
-            wait(work, return_when=FIRST_EXCEPTION)
-        finally:
-            stop.set()  # after an error, or Ctrl-C, the other chunks end with their phase
-    parts = [future.result() for future in work]
+    stop, pool = threading.Event(), ThreadPoolExecutor(threads)
+    try:
+        with progress_bar("running", num_steps * num_runs, show=progress) as advance:
+            # In the pool as well: it may compile, which a signal to the main thread must not break into.
+            tables = pool.submit(transition_tables, env).result()
+            simulations = [FiniteSimulation(env, active, tables, seed, part, steps) for part in chunks]
+            work = [pool.submit(_run_chunk, algorithm, part, num_steps, record, advance, stop) for part in simulations]
+            for future in wait(work, return_when=FIRST_EXCEPTION).done:
+                future.result()  # raises what went wrong, without waiting for the others
+            parts = [future.result() for future in work]
+    finally:
+        stop.set()  # after an error, or Ctrl-C, the chunks under way end with their phase, and nobody waits for them
+        pool.shutdown(wait=False, cancel_futures=True)
     phase_ends = parts[0].pop("phase_ends")
     joined = {name: _join([part[name] for part in parts]) for name in parts[0]}
     kept = Record(*(joined.pop(name) for name in RECORDED)) if record else None
@@ -121,9 +124,12 @@ def _run_chunk(
     stop: threading.Event,
 ) -> dict[str, Any]:  # fmt: skip
     """The fields of a Result that the runs of one simulation contribute."""
-    marks, sums = [], []
+    marks: list[NDArray[np.int64]] = []
+    sums: list[NDArray[np.float64]] = []
     kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
     for phase in algorithm.phases(simulation, num_steps):
+        if simulation.time != (marks[-1][-1] if marks else 0) + phase.data.rewards.shape[1]:
+            raise InvalidInput("an algorithm must yield one Phase for every rollout, with its data")
         marks.append(simulation.time - phase.data.rewards.shape[1] + phase.data.stretch_ends)
         sums.append(phase.data.reward_sums)
         if record and phase.q_hat is not None:
@@ -131,27 +137,23 @@ def _run_chunk(
                 values.append(getattr(phase, name))
         advance(phase.data.rewards.size)
         if stop.is_set():
-            break
-    grid = simulation.grid[simulation.grid <= simulation.time]
+            return {}
+    if simulation.time != num_steps:
+        raise InvalidInput(f"an algorithm that was to act for {num_steps} steps acted for {simulation.time}")
     cumulated = np.cumsum(np.concatenate(sums, axis=1), axis=1)
     result: dict[str, Any] = {
         "phase_ends": np.array([ends[-1] for ends in marks]),
         "rewards": np.stack([part.sum(axis=1) for part in sums], axis=1),
-        "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), grid)],
+        "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), simulation.grid)],
         "final_policy": phase.policy,
         "next_policy": phase.next_policy,
     }
     if record:
+        runs, *table = simulation.shape
         for name, values in kept.items():
-            result[name] = _stack(values, simulation.shape)
+            empty = np.empty((runs, 0, *(table if name in ("policy", "q_hat") else table[:1])))
+            result[name] = empty if not values else None if values[0] is None else np.stack(values, axis=1)
     return result
-
-
-def _stack(phases: list[Any], shape: tuple[int, int, int]) -> Any:
-    """(runs, phases, states[, actions]); nothing where the algorithm has no such thing."""
-    if not phases:
-        return np.empty((shape[0], 0, *shape[1:]))
-    return None if phases[0] is None else np.stack(phases, axis=1)
 
 
 def _join(parts: list[Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -48,6 +49,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 2 for bad input, 130 after Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ± still gets the numbers
     options = parser().parse_args(arguments)
     try:
         options.run(options)
@@ -55,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
-        print(f"aapi {options.command}: interrupted", file=sys.stderr)
-        return 130
+        print(f"aapi {options.command}: interrupted", file=sys.stderr, flush=True)
+        os._exit(130)  # at once: threads may be deep in a long kernel, and nothing of theirs is wanted any more
     except MemoryError:
         print(f"aapi {options.command}: not enough memory for a problem of this size", file=sys.stderr)
         return 2

@@ -74,10 +74,17 @@ def run(options: argparse.Namespace) -> None:
 
     mdp = read_problem(options)
     algorithm, settings = make_algorithm(options, mdp)
-    result = run_algorithm(
-        algorithm, mdp, options.steps, options.runs, options.seed, threads=options.threads,
-        features=make_features(options.features), progress=not options.json and sys.stderr.isatty(),
-    )  # fmt: skip
+    try:
+        result = run_algorithm(
+            algorithm, mdp, options.steps, options.runs, options.seed, threads=options.threads,
+            features=make_features(options.features), progress=not options.json and sys.stderr.isatty(),
+        )  # fmt: skip
+    except InvalidInput as error:
+        name, _, rest = str(error).partition(" ")
+        flag = {"num_steps": "--steps", "num_runs": "--runs", "num_sampled": "--sampled"}.get(name)
+        if hasattr(options, name):
+            flag = "--" + name.replace("_", "-")
+        raise InvalidInput(f"{flag or name} {rest}") from None
     facts = describe(result)
     if options.json:
         print(json.dumps(facts | {"settings": settings}, allow_nan=False))
@@ -149,7 +156,9 @@ def describe(result: Result) -> dict[str, Any]:
 
 
 def _mean_and_std(values: Any) -> dict[str, float]:
-    return {"mean": float(values.mean()), "std": float(values.std(ddof=1)) if len(values) > 1 else 0.0}
+    scale = float(abs(values).max()) or 1.0  # squares of large rewards would overflow
+    deviation = scale * float((values / scale).std(ddof=1)) if len(values) > 1 else 0.0
+    return {"mean": float(values.mean()), "std": deviation}
 
 
 def show(
@@ -169,6 +178,8 @@ def show(
         ("settings", ", ".join(shown)),
         ("time", f"{facts['seconds']:.2f} s, {facts['steps_per_second'] / 1e6:.3g} million steps a second"),
     ]
+    if settings["phase_length"] > options.steps:
+        rows.insert(1, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     title = f"{options.algorithm} on {options.problem}"
     print_facts(title, f": {size}", rows)
     print("\naverage reward so far, mean over runs:")

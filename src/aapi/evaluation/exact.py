@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,13 @@ def exact_q_values(mdp: FiniteMDP, policies: NDArray[np.float64]) -> tuple[NDArr
     q_values = np.empty(policies.shape)
     todo = np.ones(len(policies), dtype=bool)
     if mdp.num_states <= MAX_BATCHED_STATES and not mdp.is_sparse:
-        todo = ~_solve_together(mdp, policies, gains, q_values)
+        try:
+            todo = ~_solve_together(mdp, policies, gains, q_values)
+        except np.linalg.LinAlgError:  # one of them has several classes; the others must not notice
+            for k in range(len(policies)):
+                with contextlib.suppress(np.linalg.LinAlgError):
+                    one = slice(k, k + 1)
+                    todo[one] = ~_solve_together(mdp, policies[one], gains[one], q_values[one])
     for run in np.flatnonzero(todo):
         values = policy_values(mdp, policies[run])
         gains[run], q_values[run] = values.gains, values.q_values
@@ -63,11 +70,8 @@ def _solve_together(
     matrix[:, :, 0] += 1.0
     unit = np.zeros(n)
     unit[0] = 1.0
-    try:
-        mu = np.linalg.solve(matrix.transpose(0, 2, 1), np.broadcast_to(unit, gains.shape)[:, :, None])[:, :, 0]
-        bias = np.linalg.solve(matrix, rewards[:, :, None])[:, :, 0]
-    except np.linalg.LinAlgError:  # at least one policy has several classes
-        return np.zeros(len(policies), dtype=bool)
+    mu = np.linalg.solve(matrix.transpose(0, 2, 1), np.broadcast_to(unit, gains.shape)[:, :, None])[:, :, 0]
+    bias = np.linalg.solve(matrix, rewards[:, :, None])[:, :, 0]
     gains[:] = np.einsum("kx,kx->k", mu, rewards)[:, None]
     bias -= np.einsum("kx,kx->k", mu, bias)[:, None]
     q_values[:] = mdp.rewards - gains[:, :, None] + (mdp.transitions @ bias[:, None, :, None])[..., 0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
-from aapi.evaluation.regression import factorise, fill_gram, fill_rhs, predict, solve_factorised
+from aapi.evaluation.regression import factorise, fill_gram, fill_rhs, predict, singular_regression, solve_factorised
 from aapi.simulation.jit import kernel
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class MonteCarlo:
     """Q̂ = φᵀw with w = argmin Σ_t (φ(x_t, a_t)ᵀw − G_t)² + ridge ‖w‖².
 
     G_t = Σ_{i=t}^{t+H−1} (r_i − c), every visit t whose window lies in the phase. H is `horizon`; c is the phase's mean
-    reward if `centre`, else 0. Pairs without data get the value 0.
+    reward if `centre`, else 0. With one-hot features this is an average, and pairs without data get the value 0.
     """
 
     horizon: int
@@ -48,17 +48,13 @@ class MonteCarlo:
         """Q̂_k, of shape (runs, states, actions)."""
         q_hat = np.empty(simulation.shape)
         features = simulation.features
+        what = data.states, data.actions, data.rewards, int(self.horizon), bool(self.centre), float(self.ridge)
         if features.one_hot:
-            _average(data.states, data.actions, data.rewards, self.horizon, self.centre, self.ridge, q_hat)
-            return q_hat
-        failed = _regress(
-            data.states, data.actions, data.rewards, self.horizon, self.centre, self.ridge, features.starts,
-            features.columns, features.values, features.num_blocks, features.block_size, q_hat,
-        )  # fmt: skip
-        if failed >= 0:
-            raise InvalidInput(
-                f"ridge is {self.ridge:g}, and the features seen in a phase are linearly dependent: give a larger ridge"
-            )
+            _average(*what, q_hat)
+        elif not _regress(
+            *what, features.starts, features.columns, features.values, features.num_blocks, features.block_size, q_hat
+        ):
+            raise singular_regression(self.ridge)
         return q_hat
 
 
@@ -102,7 +98,7 @@ def _regress(
     states: Any, actions: Any, rewards: Any, horizon: Any, centre: Any, ridge: Any, starts: Any, columns: Any,
     values: Any, num_blocks: Any, block_size: Any, q_hat: Any,
 ) -> Any:  # fmt: skip
-    """Sparse features: normal equations per block, by Cholesky. Returns the first run that is singular, or −1."""
+    """Sparse features: normal equations per block, by Cholesky. False if one of them is singular."""
     num_runs, num_states, num_actions = q_hat.shape
     cumulated = np.empty(rewards.shape[1] + 1)
     visits = np.empty((num_states, num_actions))
@@ -115,7 +111,7 @@ def _regress(
         fill_rhs(q, starts, columns, values, weights)
         for block in range(num_blocks):
             if not factorise(gram[block], ridge):
-                return run
+                return False
             solve_factorised(gram[block], weights[block])
         predict(weights, starts, columns, values, q)
-    return -1
+    return True

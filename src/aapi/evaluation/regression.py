@@ -10,11 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from aapi.errors import InvalidInput
 from aapi.simulation.jit import kernel
 
-__all__ = ["factorise", "fill_gram", "fill_rhs", "predict", "solve_factorised", "solve_upper"]
+__all__ = ["factorise", "fill_gram", "fill_rhs", "predict", "singular_regression", "solve_factorised", "solve_upper"]
 
-SINGULAR = 1e-12
+SINGULAR = 1e-12  # what elimination may leave of a diagonal entry before it counts as nothing
+
+
+def singular_regression(ridge: float) -> InvalidInput:
+    """The error for `factorise` having failed."""
+    return InvalidInput(
+        f"ridge is {ridge:g}, and the features seen are linearly dependent or too large: "
+        "give a larger ridge, or scale the features"
+    )
 
 
 @kernel
@@ -65,12 +74,12 @@ def factorise(gram: Any, ridge: Any) -> Any:
     """Turn the lower triangle of G into L with L Lᵀ = G + ridge · I; false if that is singular."""
     size = gram.shape[0]
     column = np.empty(size)
-    largest = 0.0
+    diagonal = np.empty(size)
     for k in range(size):
         gram[k, k] += ridge
-        largest = max(largest, gram[k, k])
+        diagonal[k] = gram[k, k]
     for k in range(size):
-        if not gram[k, k] > SINGULAR * largest:
+        if not SINGULAR * diagonal[k] < gram[k, k] < math.inf:  # against its own size: features may have any scale
             return False
         pivot = math.sqrt(gram[k, k])
         gram[k, k] = pivot

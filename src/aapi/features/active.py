@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import scipy.sparse
+
+from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +33,34 @@ class ActiveFeatures:
     num_blocks: int
     block_size: int
     one_hot: bool
+
+    def check(self, mdp: FiniteMDP) -> ActiveFeatures:
+        """These features with arrays as kernels need them, which check nothing; or an error that says what is wrong."""
+        pairs = mdp.num_states * mdp.num_actions
+        starts = np.ascontiguousarray(self.starts, dtype=np.int64)
+        columns = np.ascontiguousarray(self.columns, dtype=np.uint32)
+        values = np.ascontiguousarray(self.values, dtype=np.float64)
+        same_pair = np.ones(max(0, len(columns) - 1), dtype=bool)
+        ends = starts[1:-1][(starts[1:-1] > 0) & (starts[1:-1] < len(columns))]
+        same_pair[ends - 1] = False
+        one_hot = np.tile(np.arange(mdp.num_states), (mdp.num_actions, 1)).T.ravel()
+        for right, wrong in (
+            (starts.shape == (pairs + 1,), f"starts must have {pairs + 1} entries, not {starts.size}"),
+            (starts[0] == 0 and starts[-1] == len(columns) == len(values), "starts, columns and values do not fit"),
+            ((np.diff(starts) >= 0).all(), "starts must not fall"),
+            (len(columns) > 0 and columns.max() < self.block_size, f"columns must lie in 0..{self.block_size - 1}"),
+            ((np.diff(columns.astype(np.int64))[same_pair] > 0).all(), "the columns of a pair must ascend"),
+            (self.num_blocks in (1, mdp.num_actions), f"num_blocks must be 1 or {mdp.num_actions}"),
+            (np.isfinite(values).all(), "values must be finite numbers"),
+            (
+                not self.one_hot
+                or (self.num_features == pairs and np.array_equal(columns, one_hot) and (values == 1.0).all()),
+                "one_hot says that every pair has an indicator of its own, and here it has not",
+            ),
+        ):
+            if not right:
+                raise InvalidInput(f"these features do not fit the model: {wrong}")
+        return replace(self, starts=starts, columns=columns, values=values)
 
     @property
     def num_features(self) -> int:

@@ -28,9 +28,17 @@ class FeatureMatrix:
 
     def __call__(self, mdp: FiniteMDP) -> ActiveFeatures:
         """The matrix's non-zero entries."""
-        matrix = self.matrix if scipy.sparse.issparse(self.matrix) else np.asarray(self.matrix, dtype=np.float64)
-        if not np.isfinite(matrix.data if scipy.sparse.issparse(matrix) else matrix).all():
+        sparse = scipy.sparse.issparse(self.matrix)
+        try:
+            matrix = scipy.sparse.csr_array(self.matrix) if sparse else np.asarray(self.matrix)
+        except ValueError:
+            matrix = np.asarray(None)
+        if matrix.dtype.kind not in "fiub":
+            raise InvalidInput("a feature matrix must be a rectangular array of real numbers")
+        if not np.isfinite(matrix.data if sparse else matrix).all():
             raise InvalidInput("the feature matrix holds a value that is not a finite number")
+        if not (matrix != 0).sum():
+            raise InvalidInput("the feature matrix has no entry other than zero: there is nothing to regress on")
         if matrix.ndim == 2 and matrix.shape[0] == mdp.num_states:
             return per_action(matrix, mdp.num_actions)
         if matrix.ndim == 3 and matrix.shape[:2] == (mdp.num_states, mdp.num_actions):
@@ -38,7 +46,7 @@ class FeatureMatrix:
             return ActiveFeatures(
                 rows.indptr.astype(np.int64),
                 rows.indices.astype(np.uint32),
-                rows.data,
+                rows.data.astype(np.float64),
                 1,
                 matrix.shape[2],
                 one_hot=False,

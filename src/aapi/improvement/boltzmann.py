@@ -27,6 +27,8 @@ def boltzmann(index: NDArray[np.float64], temperature: NDArray[np.float64]) -> N
         raise InvalidInput(
             f"a learning rate must return an array of shape {index.shape[:2]}, (runs, states), not {temperature.shape}"
         )
+    if not temperature.min() >= 0.0:
+        raise InvalidInput(f"a learning rate must return temperatures of at least 0, not {temperature.min()}")
     policy = np.empty_like(index)
     if not _fill(index, temperature, policy):
         raise InvalidInput("the sum of Q-functions is no longer finite: scale the rewards down")

@@ -1,4 +1,4 @@
-"""What the improvement step remembers of past Q-functions: their sum, their surprise, and nothing that grows."""
+"""What the improvement step remembers of past Q-functions: their sum, and how surprising they were."""
 
 from __future__ import annotations
 
@@ -48,11 +48,12 @@ class QHistory:
 
     def add(self, q_hat: NDArray[np.float64]) -> None:
         """Take in Q̂_k."""
-        self.q_hat = _table(q_hat, self.total.shape, "an evaluation")
+        self.q_hat = _table(q_hat, self.total.shape, "an evaluation").copy()  # its array may be used again
         self.surprise = np.empty_like(self.surprise)  # a new array each time: whoever keeps the last one may
-        _accumulate(
+        if not _accumulate(
             self.q_hat, self.side_information, self.norm == "span", self.decay, self.total, self.surprise, self.root_sum
-        )
+        ):
+            raise InvalidInput(f"the evaluation of phase {self.phase + 1} returned a value that is not a finite number")
         if len(self.surprises):
             self.surprises[self.phase] = self.surprise
         self.phase += 1
@@ -76,7 +77,8 @@ def _table(values: NDArray[np.float64], shape: tuple[int, ...], what: str) -> ND
 
 
 @kernel
-def _accumulate(q_hat: Any, predicted: Any, span: Any, decay: Any, total: Any, surprise: Any, root_sum: Any) -> None:
+def _accumulate(q_hat: Any, predicted: Any, span: Any, decay: Any, total: Any, surprise: Any, root_sum: Any) -> Any:
+    """Update sums and surprise; false if a value is not finite."""
     num_runs, num_states, num_actions = q_hat.shape
     for run in range(num_runs):
         for x in range(num_states):
@@ -94,3 +96,6 @@ def _accumulate(q_hat: Any, predicted: Any, span: Any, decay: Any, total: Any, s
             if larger > 0.0:
                 ratio = smaller / larger
                 root_sum[run, x] = larger * math.sqrt(1.0 + ratio * ratio)
+            if not size < math.inf:
+                return False
+    return True

@@ -68,7 +68,8 @@ class SampledAdaptive:
     """The paper's estimate of the adaptive rate from n_k = min(k, num_sampled) past differences.
 
     η̂_k(x) = η (2 (k/n_k) Σ_{s in sample} ‖Q̂_s(x,·) − M_s(x,·)‖²)^½, the sample drawn anew in each phase, without
-    replacement, by each run on its own. keep_first: always take s = 1, which carries up to half of the sum.
+    replacement, by each run on its own. keep_first: always take s = 1, which carries up to half of the sum, at its own
+    weight; the correction is then (k − 1)/(n_k − 1), for the others.
     """
 
     eta: float = 1.0
@@ -81,7 +82,7 @@ class SampledAdaptive:
         """η must be positive, the norm known, the sample not empty."""
         finite(0.0, strictly=True, eta=self.eta)
         one_of(NORMS, norm=self.norm)
-        at_least(1, num_sampled=self.num_sampled)
+        at_least(2 if self.keep_first else 1, num_sampled=self.num_sampled)
 
     def __call__(self, history: QHistory) -> NDArray[np.float64]:
         """η̂_k(x), of shape (runs, states)."""
@@ -141,7 +142,12 @@ def _sampled_root(surprises: Any, phase: Any, count: Any, keep_first: Any, strea
                 largest = max(largest, surprises[s, run, x])
             total = 0.0
             if largest > 0.0:
-                for s in sample:
-                    ratio = surprises[s, run, x] / largest
+                for i in range(kept, count):
+                    ratio = surprises[sample[i], run, x] / largest
                     total += ratio * ratio
-            out[run, x] = largest * math.sqrt(total * phase / count)
+                if count > kept:
+                    total = total * (phase - kept) / (count - kept)
+                if keep_first:
+                    ratio = surprises[0, run, x] / largest
+                    total += ratio * ratio
+            out[run, x] = largest * math.sqrt(total)

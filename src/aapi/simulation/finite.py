@@ -87,6 +87,10 @@ class FiniteSimulation:
             raise InvalidInput(
                 f"policies must have the shape {self.shape}, (runs, states, actions), not {policy.shape}"
             )
+        policy = np.ascontiguousarray(policy, dtype=np.float64)
+        num_rows = policy.size // policy.shape[2]
+        if not (policy.min() >= 0.0 and abs(policy.sum() - num_rows) <= 1e-9 * num_rows):
+            raise InvalidInput("policies must be probabilities, which sum to one over the actions")
         runs = len(self.state)
         cuts = self.grid[(self.grid > self.time) & (self.grid < self.time + steps)] - self.time
         ends = np.append(cuts, steps)

@@ -9,6 +9,7 @@ AAPI_CACHE_DIR=… puts the cache elsewhere; AAPI_INTERPRETED=1 runs the same so
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -25,7 +26,7 @@ __all__ = ["INTERPRETED", "cache_folder", "kernel", "kernel_version"]
 
 Function = TypeVar("Function", bound=Any)
 
-INTERPRETED = os.environ.get("AAPI_INTERPRETED", "") not in ("", "0")
+INTERPRETED = any(os.environ.get(name, "") not in ("", "0") for name in ("AAPI_INTERPRETED", "NUMBA_DISABLE_JIT"))
 DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -36,7 +37,8 @@ def kernel(function: Function) -> Function:
     import numba
 
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
-    compiled._cache = KernelCache(function)
+    if function.__module__.startswith("aapi."):  # the folder's name speaks for the sources of this package only
+        compiled._cache = KernelCache(function)
     return compiled  # type: ignore[no-any-return]
 
 
@@ -63,7 +65,7 @@ def kernel_version() -> str:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Where compiled kernels are kept, or nothing if that folder cannot be written."""
+    """Where compiled kernels are kept, or nothing if there can be no such folder."""
     import llvmlite
     import numba
 
@@ -74,7 +76,7 @@ def cache_folder() -> Path | None:
             Path(home).expanduser() / f"{kernel_version()}-{python}-numba-{numba.__version__}-{llvmlite.__version__}"
         )
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return folder if os.access(folder, os.W_OK | os.X_OK) else None
+        return folder
     except (OSError, RuntimeError):
         return None
 
@@ -114,12 +116,10 @@ class KernelCache:
         path = self._path(signature, compiled.codegen)
         if path is None:
             return
-        payload = dump(compiled._reduce())
-        try:
+        with contextlib.suppress(Exception):  # a full disk, a folder that has gone or is read-only: go without
+            payload = dump(compiled._reduce())
             with atomic_write(path) as file:
                 file.write(hashlib.sha256(payload).digest() + payload)
-        except OSError:  # a full disk, or a folder that has gone
-            return
 
     def _path(self, signature: Any, codegen: Any) -> Path | None:
         folder = cache_folder()
