@@ -92,8 +92,9 @@ class FiniteSimulation:
         if not (policy.min() >= 0.0 and abs(policy.sum() - num_rows) <= 1e-9 * num_rows):
             raise InvalidInput("policies must be probabilities, which sum to one over the actions")
         runs = len(self.state)
-        cuts = self.grid[(self.grid > self.time) & (self.grid < self.time + steps)] - self.time
-        ends = np.append(cuts, steps)
+        first, last = self.grid.searchsorted((self.time + 1, self.time + steps))
+        ends = np.empty(last - first + 1, dtype=np.int64)
+        ends[:-1], ends[-1] = self.grid[first:last] - self.time, steps
         states, actions = np.empty((2, runs, steps), dtype=np.int32)
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
         t = self.tables
