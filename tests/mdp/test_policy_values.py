@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from support import dense_transitions, models, policies
 
 from aapi.environments import deep_sea, garnet
 from aapi.errors import DoesNotExist
-from aapi.mdp import Chain, FiniteMDP, linear, policy_values
+from aapi.mdp import Chain, FiniteMDP, linear, policy_values, solve
 
 
 def test_two_states_by_hand():
@@ -81,15 +82,19 @@ def test_where_iteration_fails_the_factors_take_over(monkeypatch):
     assert policy_values(deep_sea(20), np.ones(400, dtype=int)).gain == pytest.approx(1.0, abs=1e-12)
 
 
-def test_what_double_precision_cannot_solve_is_refused(monkeypatch):
-    monkeypatch.setattr(linear, "REDUCTION_SIZE", 0)
-    # Left only by way of states that are left with probability 1e-300 each: their product is zero.
-    transitions = np.eye(4)
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("size", [0, 400])
+def test_what_double_precision_cannot_solve_is_refused(monkeypatch, form, size):
+    # State 3 is reached from 0 by way of 1 and 2, each with probability 1e-300 and else back to 0: 1e-900 is zero.
+    transitions = np.zeros((4, 4))
     for x in range(3):
-        transitions[x, x + 1] = 1e-300
-    transitions[1:3, 0] = 1.0
-    transitions[1:3, [1, 2]] *= [[0, 1], [1, 0]]
-    transitions /= transitions.sum(axis=1, keepdims=True)
-    monkeypatch.setattr(linear, "REDUCTION_SIZE", 400)
+        transitions[x, [0, x + 1]] = 1.0, 1e-300
+    transitions[3, 0] = 1.0
+    monkeypatch.setattr(linear, "REDUCTION_SIZE", size)
     with pytest.raises(DoesNotExist, match="too rarely for double precision"):
-        Chain(transitions).hitting_times(3)
+        Chain(form(transitions)).hitting_times(3)
+    rewards = [[0.0], [0.0], [0.0], [1.0]]
+    mdp = FiniteMDP(transitions[:, None, :] if form is np.asarray else form(transitions), rewards)
+    solution = solve(mdp)
+    assert (solution.gains_lower <= 0).all()
+    assert (solution.gains_upper >= 0).all()

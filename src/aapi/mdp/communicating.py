@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aapi.errors import DoesNotExist
 from aapi.mdp.chain import Chain, can_reach
 from aapi.mdp.policy_values import chain_values
 
@@ -98,10 +100,11 @@ def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -
 
 def settle(search: Search, reach: Reachability, policy: IntArray) -> None:
     """Solve a communicating model that value iteration alone did not."""
-    _iterate_policies(search, reach, policy)
+    with contextlib.suppress(DoesNotExist):  # a policy whose states are left too rarely to be evaluated
+        _iterate_policies(search, reach, policy)
     if search.width > NARROW:
-        sweeps = min(MAX_SWEEPS, WORK // (reach.support.nnz * (1 + POLICY_STEPS)))
-        iterate_values(search, sweeps, damping=0.5)
+        sweeps = WORK // (reach.support.nnz * (1 + POLICY_STEPS))
+        iterate_values(search, max(1, min(MAX_SWEEPS, sweeps)), damping=0.5)
 
 
 def _iterate_policies(search: Search, reach: Reachability, policy: IntArray) -> None:

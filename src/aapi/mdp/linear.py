@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,12 +82,13 @@ class TransientSystem:
     def _solve_by_factors(self, rhs: FloatArray, transposed: bool) -> FloatArray:
         sparse = is_sparse(self._matrix)
         if self._factors is None:
-            try:
-                self._factors = (
-                    scipy.sparse.linalg.splu(self._matrix) if sparse else scipy.linalg.lu_factor(self._matrix)
-                )
-            except (RuntimeError, scipy.linalg.LinAlgWarning):
-                raise _unsolvable() from None
+            factorise = scipy.sparse.linalg.splu if sparse else scipy.linalg.lu_factor
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+                try:
+                    self._factors = factorise(self._matrix)
+                except (RuntimeError, scipy.linalg.LinAlgWarning):  # exactly singular
+                    raise _unsolvable() from None
         if sparse:
             return np.asarray(self._factors.solve(rhs, "T" if transposed else "N"))
         return np.asarray(scipy.linalg.lu_solve(self._factors, rhs, trans=int(transposed)))

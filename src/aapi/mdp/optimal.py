@@ -214,7 +214,10 @@ def _refine(mdp: FiniteMDP, reach: Reachability, policy: IntArray, keeps: BoolAr
     """
     previous = policy
     for _ in range(MAX_POLICIES):
-        _, earned, bias = chain_values(*mdp.under(policy))
+        try:
+            _, earned, bias = chain_values(*mdp.under(policy))
+        except DoesNotExist:  # not in double precision
+            return previous
         if (earned < lower - CERTIFIED * np.abs(lower)).any() or not np.isfinite(bias).all():
             return previous
         improved, _, _, _ = improve(reach, mdp, policy, bias, keeps)
