@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["progress_bar"]
+__all__ = ["progress_bar", "showing_progress"]
+
+_SHOWN = ContextVar("_SHOWN", default=False)
 
 
 @contextmanager
-def progress_bar(label: str, total: int, *, show: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the amount of work just done; threads may share it. Shows the time left."""
-    if not show:
+def showing_progress(show: bool = True) -> Iterator[None]:
+    """Within this block, long computations show their progress."""
+    token = _SHOWN.set(show)
+    try:
+        yield
+    finally:
+        _SHOWN.reset(token)
+
+
+@contextmanager
+def progress_bar(label: str, total: int, *, show: bool | None = None) -> Iterator[Callable[[int], None]]:
+    """Yield a function that takes the amount of work just done; threads may share it. Shows the time left.
+
+    show: whether to; by default, if the block around it is `showing_progress`.
+    """
+    if not (_SHOWN.get() if show is None else show):
         yield lambda _: None
         return
     from rich.console import Console

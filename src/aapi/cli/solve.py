@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 from aapi.cli.problems import add_problem_arguments, read_problem
 from aapi.cli.text import plural, print_facts
 from aapi.errors import DoesNotExist, TooLarge
+from aapi.progress import showing_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +50,8 @@ def run(options: argparse.Namespace) -> None:
     solution = solve(mdp)
     facts = describe(mdp, solution)
     if options.measures:
-        facts |= measure(mdp, solution)
+        with showing_progress(not options.json and sys.stderr.isatty()):
+            facts |= measure(mdp, solution)
     if options.json:
         print(json.dumps(facts, allow_nan=False))
     else:
@@ -129,8 +132,8 @@ def _lines(mdp: FiniteMDP, facts: dict[str, Any]) -> list[tuple[str, str]]:
         )
         lines += [
             ("worst mixing time", _value(facts, "worst_mixing_time") + bound),
-            ("mismatch ρ", f"{_value(facts, 'mismatch')} over all policies"),
-            ("", f"{_value(facts, 'mismatch_optimal')} for the optimal policy"),
+            ("mismatch ρ", _value(facts, "mismatch") + (" over all policies" if facts["mismatch"] else "")),
+            ("", _value(facts, "mismatch_optimal") + (" for the optimal policy" if facts["mismatch_optimal"] else "")),
             ("diameter", _value(facts, "diameter")),
         ]
     return lines

@@ -16,9 +16,10 @@ from aapi.mdp.chain import describe_classes
 from aapi.mdp.components import Reachability
 from aapi.mdp.optimal import Solution, solve
 from aapi.mdp.policy_values import induced_chain
+from aapi.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from aapi.mdp.linear import FloatArray, IntArray, Matrix
     from aapi.mdp.model import FiniteMDP
@@ -55,24 +56,35 @@ def worst_mixing_time(
     constant, optimal and random policies, `search_budget` in all, gives a lower bound, labelled as such.
     """
     choices = _distinct_actions(mdp)
-    exact = math.prod(map(len, choices)) <= enumerate_up_to
-    found = _enumerated(mdp, choices) if exact else _searched(mdp, choices, search_budget, seed)
-    worst = max(found, key=lambda pair: pair[0])
-    return WorstMixing(worst[0], np.array(worst[1]), exact)
+    count = math.prod(map(len, choices))
+    exact = count <= enumerate_up_to
+    with progress_bar("worst mixing time", count if exact else search_budget) as advance:
+
+        def mixing(policy: IntArray) -> tuple[int, float]:
+            advance(1)
+            return _mixing(mdp, policy)
+
+        found = _enumerated(choices, mixing) if exact else _searched(mdp, choices, mixing, search_budget, seed)
+        time, policy = max(found, key=lambda pair: pair[0])
+    return WorstMixing(time, policy, exact)
 
 
-def _enumerated(mdp: FiniteMDP, choices: list[list[int]]) -> Iterator[tuple[int, IntArray]]:
+def _enumerated(
+    choices: list[list[int]], mixing: Callable[[IntArray], tuple[int, float]]
+) -> Iterator[tuple[int, IntArray]]:
     for policy in map(np.array, itertools.product(*choices)):
-        yield _mixing(mdp, policy)[0], policy
+        yield mixing(policy)[0], policy
 
 
-def _searched(mdp: FiniteMDP, choices: list[list[int]], budget: int, seed: int) -> Iterator[tuple[int, IntArray]]:
+def _searched(
+    mdp: FiniteMDP, choices: list[list[int]], mixing: Callable[[IntArray], tuple[int, float]], budget: int, seed: int
+) -> Iterator[tuple[int, IntArray]]:
     random = np.random.default_rng(seed)
     starts = [np.array([c[min(a, len(c) - 1)] for c in choices]) for a in range(max(map(len, choices)))]
     starts += [solve(mdp).policy]
     while budget > 0:
         policy = starts.pop(0) if starts else np.array([random.choice(c) for c in choices])
-        best, improved = _mixing(mdp, policy), True
+        best, improved = mixing(policy), True
         budget -= 1
         while improved and budget > 0:
             improved = False
@@ -83,7 +95,7 @@ def _searched(mdp: FiniteMDP, choices: list[list[int]], budget: int, seed: int) 
                     candidate = policy.copy()
                     candidate[state] = action
                     budget -= 1
-                    if (score := _mixing(mdp, candidate)) > best:
+                    if (score := mixing(candidate)) > best:
                         best, policy, improved = score, candidate, True
         yield best[0], policy
 
@@ -128,21 +140,28 @@ def mismatch(mdp: FiniteMDP) -> float:
     if component.max() > 0:
         parts = [np.flatnonzero(component == c) for c in range(component.max() + 1)]
         raise DoesNotExist(f"the mismatch does not exist: runs can end in any of {describe_classes(parts)}")
-    worst = 0.0
-    for state in map(int, np.flatnonzero(component == 0)):  # no policy keeps visiting the others
-        if reach.avoidable(state):
-            raise DoesNotExist(
-                f"the mismatch is infinite: some policies keep visiting state {state} and others avoid it, "
-                "so mixtures visit it arbitrarily rarely"
-            )
-        times = _extreme_hitting_times(mdp, np.zeros(mdp.num_states, dtype=np.int64), state, sign=1.0)
-        worst = max(worst, 1.0 + float(mdp.expected(times)[state].max()))
+    worst, recurrent = 0.0, np.flatnonzero(component == 0)  # no policy keeps visiting the others
+    with progress_bar("mismatch", len(recurrent)) as advance:
+        for state in map(int, recurrent):
+            if reach.avoidable(state):
+                raise DoesNotExist(
+                    f"the mismatch is infinite: some policies keep visiting state {state} and others avoid it, "
+                    "so mixtures visit it arbitrarily rarely"
+                )
+            times = _extreme_hitting_times(mdp, np.zeros(mdp.num_states, dtype=np.int64), state, sign=1.0)
+            worst = max(worst, 1.0 + float(mdp.expected(times)[state].max()))
+            advance(1)
     return worst
 
 
 def diameter(mdp: FiniteMDP) -> float:
     """The expected time between the two states that are furthest apart under the best policy for the journey."""
-    return max(float(optimal_hitting_times(mdp, target).max()) for target in range(mdp.num_states))
+    furthest = 0.0
+    with progress_bar("diameter", mdp.num_states) as advance:
+        for target in range(mdp.num_states):
+            furthest = max(furthest, float(optimal_hitting_times(mdp, target).max()))
+            advance(1)
+    return furthest
 
 
 def optimal_hitting_times(mdp: FiniteMDP, target: int) -> FloatArray:
