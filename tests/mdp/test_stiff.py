@@ -174,3 +174,75 @@ def test_a_wide_certificate_is_no_gain():
     wide = Solution(mdp, np.array([0]), np.array([0.5]), np.array([1.5]))
     with pytest.raises(DoesNotExist, match=r"could not be certified: from state 0 it lies between 0.5 and 1.5"):
         _ = wide.gain
+
+
+@pytest.mark.parametrize("n", [3, 5, 7, 9, 51, 450])
+@pytest.mark.parametrize("gain", [1.0, 0.1, 1 / 3])
+def test_a_fair_game_between_two_ends(n, gain):
+    # Gambler's ruin: gains −g and g at the ends, and in the middle their mean, nought.
+    transitions = np.zeros((n + 2, 1, n + 2))
+    transitions[0, 0, 0] = transitions[-1, 0, -1] = 1.0
+    for x in range(1, n + 1):
+        transitions[x, 0, [x - 1, x + 1]] = 0.5
+    rewards = np.zeros((n + 2, 1))
+    rewards[[0, -1], 0] = -gain, gain
+    solution = solve(FiniteMDP(transitions, rewards))
+    exact = np.linspace(-gain, gain, n + 2)
+    assert solution.gains == pytest.approx(exact, abs=1e-11)
+    assert (solution.gains_lower <= exact + 1e-15).all()
+    assert (solution.gains_upper >= exact - 1e-15).all()
+
+
+@pytest.mark.parametrize("leak", [1e-10, 1e-12])
+def test_many_states_that_are_hardly_ever_left(leak):
+    n = 450  # more than are solved by state reduction
+    transitions = np.zeros((n + 2, 1, n + 2))
+    transitions[:n, 0, :n] = np.random.default_rng(0).random((n, n))
+    transitions[:n, 0] /= transitions[:n, 0].sum(axis=1, keepdims=True)
+    transitions[:n, 0, n], transitions[:n, 0, n + 1] = leak, 2 * leak
+    transitions[:n, 0] /= transitions[:n, 0].sum(axis=1, keepdims=True)
+    transitions[n, 0, n] = transitions[n + 1, 0, n + 1] = 1.0
+    rewards = np.zeros((n + 2, 1))
+    rewards[n] = 1.0
+    solution = solve(FiniteMDP(transitions, rewards))
+    assert (solution.gains_lower[:n] <= 1 / 3).all()
+    assert (solution.gains_upper[:n] >= 1 / 3).all()
+    assert solution.gains_upper[0] - solution.gains_lower[0] < 1e-3
+
+
+def test_rows_that_are_off_by_a_little_more_than_rounding():
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        transitions = random.dirichlet([1.0, 1.0], size=(2, 2)) * (1 + random.uniform(-9e-15, 9e-15, size=(2, 2, 1)))
+        mdp = FiniteMDP(transitions, random.uniform(50, 100, size=(2, 2)))
+        solution = solve(mdp)
+        for low, exact, high in zip(solution.gains_lower, exact_gains(mdp), solution.gains_upper, strict=True):
+            assert Fraction(float(low)) <= exact <= Fraction(float(high))
+
+
+def test_gains_that_differ_are_told_apart_whatever_else_was_possible():
+    mdp = FiniteMDP([[[1, 0], [1, 0]], [[0, 1], [0, 1]]], [[0.5, -1e9], [0.505, 0.505]])
+    assert solve(mdp).gains == pytest.approx([0.5, 0.505], abs=1e-12)
+    with pytest.raises(DoesNotExist, match=r"0.5 on \{0\}, 0.505 on \{1\}"):
+        _ = solve(mdp).gain
+
+
+@pytest.mark.parametrize("step", [1e-4, 1e-7])
+def test_a_huge_price_paid_once_hides_no_difference(step):
+    mdp = FiniteMDP([[[0, 1]] * 3, [[0, 1], [0, 1], [1, 0]]], [[-1e12] * 3, [0.5, 0.5 + step, 0]])
+    assert solve(mdp).gain == pytest.approx(0.5 + step, abs=1e-12)
+    assert solve(mdp).policy[1] == 1
+
+
+def test_the_bias_of_the_policy_is_optimal_in_transient_states_too():
+    successors = [[3, 3, 2], [0, 2, 4], [4, 1, 4], [0, 0, 0], [4, 0, 3]]
+    rewards = [[-2, -0.6, -1.9], [-0.2, 0.5, 0.7], [0.9, 1.3, -0.8], [-0.3, 0.6, 1.6], [-0.4, -0.1, -0.4]]
+    models = [FiniteMDP(np.eye(5)[np.array(successors)], rewards)]
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        models.append(FiniteMDP(np.eye(30)[random.integers(30, size=(30, 3))], random.normal(size=(30, 3))))
+    for mdp in models:
+        solution = solve(mdp)
+        if np.ptp(solution.gains) == 0.0:
+            best = mdp.backup(solution.bias).max(axis=1)
+            assert best == pytest.approx(solution.gains + solution.bias, abs=1e-10)

@@ -22,6 +22,7 @@ SWEEPS = 60  # undamped sweeps of value iteration, before anything else is tried
 POLICY_STEPS = 4  # applications of the policy's own operator after each sweep
 WORK = 1_000_000_000  # products that damped value iteration may spend where policy iteration got stuck
 MAX_SWEEPS = 100_000
+PATIENCE = 10_000  # sweeps in which the bounds must come twice as close
 MAX_POLICIES = 500
 GAP = 1e-13  # a certificate this narrow, relative to the rewards earned, ends the search
 NARROW = 1e-9  # a certificate this narrow is left as it is
@@ -49,6 +50,13 @@ class Search:
         if upper - lower <= 4.0 * rounding or self.width <= GAP:
             self.settled = True
 
+    @property
+    def coarse(self) -> bool:
+        """Whether the bounds are wide for the gain, since the policy meets rewards that are much larger."""
+        gain = max(abs(self.lower), abs(self.upper))
+        earned = np.abs(self.mdp.rewards[np.arange(self.mdp.num_states), self.policy]).max()
+        return bool(self.upper - self.lower > NARROW * gain and earned > 1e3 * gain)
+
     def note_backup(self, values: FloatArray, q_values: FloatArray, policy: IntArray, relative_error: float) -> None:
         """Note the bounds from q_values = r + P values, in which each term may be off by `relative_error`."""
         states = np.arange(self.mdp.num_states)
@@ -72,9 +80,9 @@ def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -
     """
     mdp, values = search.mdp, search.values
     policy, states = np.full(mdp.num_states, -1), np.arange(mdp.num_states)
-    relative_error = (mdp.most_successors + 4) * EPS
-    narrowest = np.inf
-    for _ in range(sweeps):
+    relative_error = 2.0 * (mdp.most_successors + 4) * EPS  # of sums, and of rows that sum to one up to rounding
+    narrowest = checked = np.inf
+    for sweep in range(1, sweeps + 1):
         q_values = mdp.backup(values)
         previous, policy = policy, q_values.argmax(axis=1)
         change = q_values[states, policy] - values
@@ -84,6 +92,10 @@ def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -
         rounding = relative_error * (float(np.abs(values).max()) + float(np.abs(mdp.rewards[states, policy]).max()))
         if gap <= rounding:
             break
+        if sweep % PATIENCE == 0:
+            if narrowest > 0.5 * checked:  # it would take for ever
+                break
+            checked = narrowest
         changed = np.flatnonzero(policy != previous)
         if mdp.is_sparse or len(changed) == mdp.num_states:
             transitions, rewards = mdp.under(policy)

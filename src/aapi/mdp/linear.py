@@ -146,7 +146,7 @@ def _gmres(matrix: Matrix, rhs: FloatArray) -> FloatArray | None:
     for cycle in range(CYCLES):
         x, _ = scipy.sparse.linalg.gmres(matrix, rhs, x0=x, rtol=RESIDUAL, atol=0.0, restart=CYCLE, maxiter=1)
         residual = np.linalg.norm(matrix @ x - rhs)
-        if residual <= 10 * RESIDUAL * (norm + np.linalg.norm(x)):
+        if residual <= 10 * RESIDUAL * (norm + min(float(np.linalg.norm(x)), 100 * norm)):
             return np.asarray(x)
         if cycle == 0 and residual > PROGRESS * norm:
             return None

@@ -26,7 +26,7 @@ __all__ = ["FiniteMDP"]
 
 ROW_SUM_TOLERANCE = 1e-9  # a row further from one than this is refused
 LARGEST = 1e302  # rewards beyond this would overflow as soon as some are added
-ROUNDING = 1e-14  # a row further from one than this is rescaled
+ROUNDING = float(np.finfo(float).eps)  # a row further from one than half of this for each of its entries is rescaled
 
 
 class FiniteMDP:
@@ -138,7 +138,7 @@ class FiniteMDP:
         bad = np.flatnonzero((array < 0).any(axis=1) | (abs(sums[:, 0] - 1) > ROW_SUM_TOLERANCE))
         if bad.size:
             raise InvalidInput(f"the policy's row of state {bad[0]} is not a probability vector: {array[bad[0]]}")
-        return array / np.where(abs(sums - 1) > ROUNDING, sums, 1.0)
+        return array / np.where(abs(sums - 1) > 0.5 * ROUNDING * (self.num_actions + 4), sums, 1.0)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file (arrays only, no pickle); the file appears whole or not at all."""
@@ -199,8 +199,10 @@ class FiniteMDP:
         off = abs(sums - 1.0)
         if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):  # also where there is a NaN
             self._refuse(entries, sums)
-        if off.max() > ROUNDING:
-            scale = np.where(off > ROUNDING, 1.0 / sums, 1.0)
+        lengths = np.diff(rows.indptr) if is_sparse(rows) else self.num_states
+        rough = off > 0.5 * ROUNDING * (lengths + 4)
+        if rough.any():
+            scale = np.where(rough, 1.0 / sums, 1.0)
             if is_sparse(rows):
                 rows.data *= np.repeat(scale, np.diff(rows.indptr))
             else:

@@ -18,7 +18,7 @@ from aapi.errors import DoesNotExist
 from aapi.mdp.chain import Chain
 from aapi.mdp.communicating import Search, improve, iterate_values, settle
 from aapi.mdp.components import Reachability
-from aapi.mdp.linear import TransientSystem
+from aapi.mdp.linear import REDUCTION_SIZE, TransientSystem
 from aapi.mdp.model import FiniteMDP
 from aapi.mdp.policy_values import PolicyValues, chain_values, common_gain, policy_values
 
@@ -56,25 +56,30 @@ class Solution:
     def gains(self) -> FloatArray:
         """λ_*(x), one per state, from within the certificate; or an error if that is too wide to be an answer."""
         width = self.gains_upper - self.gains_lower
-        earned = self.mdp.rewards[np.arange(self.mdp.num_states), self.policy]
-        scale = max(float(np.abs(earned).max()), 1e-300)
-        if width.max() > CERTIFIED * scale:
+        middle = 0.5 * self.gains_lower + 0.5 * self.gains_upper
+        if width.max() <= SHARP * np.abs(middle).max():
+            return middle
+        transitions, rewards = self.mdp.under(self.policy)
+        if width.max() > CERTIFIED * max(float(np.abs(rewards).max()), 1e-300):
             x = int(width.argmax())
             raise DoesNotExist(
                 f"the optimal gain could not be certified: from state {x} it lies between {self.gains_lower[x]:.9g} "
                 f"and {self.gains_upper[x]:.9g}"
             )
-        if width.max() > SHARP * scale:  # the policy's own gain is known better than the best that is possible
+        lasting = np.concatenate(Chain(transitions).recurrent_classes)
+        if width.max() > SHARP * float(
+            np.abs(rewards[lasting]).max()
+        ):  # the policy's own gain is known better than the best that is possible
             return np.clip(self.values.gains, self.gains_lower, self.gains_upper)
-        return 0.5 * self.gains_lower + 0.5 * self.gains_upper
+        return middle
 
     @property
     def gain(self) -> float:
         """λ_* where it is the same from every state; otherwise an error that points to `gains`."""
         gains = self.gains
-        if np.ptp(gains) == 0.0:
-            return float(gains[0])
-        return common_gain(gains, self.values.chain, float(np.abs(self.mdp.rewards).max()))
+        if self.gains_lower.max() > self.gains_upper.min():  # proven to differ
+            return common_gain(gains, self.values.chain, scale=0.0)
+        return float(gains[0])
 
     @property
     def bias(self) -> FloatArray:
@@ -91,7 +96,8 @@ def solve(mdp: FiniteMDP) -> Solution:
     """The optimal gain, a deterministic optimal policy and the certificate, for any finite MDP."""
     search = Search(mdp)
     policy = iterate_values(search)
-    if not search.settled:
+    quick = search.settled and not search.coarse
+    if not quick:
         reach = Reachability.of(mdp)
         component, staying = reach.end_components()
         if component.min() < 0 or component.max() > 0:
@@ -99,7 +105,7 @@ def solve(mdp: FiniteMDP) -> Solution:
         settle(search, reach, policy)
     lower, upper = (np.full(mdp.num_states, bound) for bound in (search.lower, search.upper))
     policy = search.policy
-    if not _is_unichain(mdp, policy):  # its classes have optimal gains, but it may be in the wrong one
+    if not quick or not _is_unichain(mdp, policy):  # its gain is optimal, its bias may not be
         policy = _refine(mdp, Reachability.of(mdp), policy, np.ones_like(mdp.rewards, dtype=bool), lower)
     return Solution(mdp, policy, lower, upper)
 
@@ -124,14 +130,15 @@ def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArra
         part, actions = _restrict(mdp, reach, states, staying[states])
         search = Search(part)
         start = iterate_values(search)
-        if not search.settled:
+        if not search.settled or search.coarse:
             settle(search, Reachability.of(part), start)
         lower[c], upper[c] = search.lower, search.upper
         policy[states] = actions[np.arange(len(states)), search.policy]
-    gains_lower, policy, keeps = _reach_best(mdp, reach, component, staying, lower, policy)
-    gains_upper, _, _ = _reach_best(mdp, reach, component, staying, upper, policy)
-    room = ROUNDING * np.maximum(np.abs(gains_lower), np.abs(gains_upper)) if count > 1 else 0.0
-    gains_lower, gains_upper = gains_lower - room, np.maximum(gains_upper + room, gains_lower)
+    gains_lower, policy, keeps, error = _reach_best(mdp, reach, component, staying, lower, policy)
+    gains_upper = _reach_best(mdp, reach, component, staying, upper, policy)[0]
+    if count > 1:
+        room = ROUNDING * float(max(np.abs(lower).max(), np.abs(upper).max())) + error
+        gains_lower, gains_upper = gains_lower - room, gains_upper + room
     return Solution(mdp, _refine(mdp, reach, policy, keeps, gains_lower), gains_lower, gains_upper)
 
 
@@ -146,8 +153,10 @@ def _restrict(mdp: FiniteMDP, reach: Reachability, states: IntArray, staying: Bo
 
 def _reach_best(
     mdp: FiniteMDP, reach: Reachability, component: IntArray, staying: BoolArray, gains: FloatArray, policy: IntArray
-) -> tuple[FloatArray, IntArray, BoolArray]:
+) -> tuple[FloatArray, IntArray, BoolArray, float]:
     """The largest expected gain of the component one stays in, a policy that gets there, the pairs that keep it.
+
+    The last result is what the expected gain may be off by, beyond the last digits.
 
     A stopping problem in which a component is one node: stay, or take one of the pairs that lead out. It has no end
     components left, so every policy stops, and policy iteration cannot but end.
@@ -170,19 +179,21 @@ def _reach_best(
     choice = np.full(num_nodes, -1)  # a row of `moves`, or −1 for staying
     first = np.unique(origin, return_index=True)
     choice[first[0]] = np.where(first[0] < count, -1, first[1])
-    while True:
+    margin = ROUNDING * float(np.abs(gains).max())  # of the gains that meet: their mean may be nearly zero
+    seen = set()
+    while choice.tobytes() not in seen:
+        seen.add(choice.tobytes())
         value = _stopping_values(moves, choice, gains, num_nodes)
         offers = np.asarray(moves @ value).ravel() / out
         best = np.full(num_nodes, -np.inf)
         np.maximum.at(best, origin, offers)
-        rises = best > value + ROUNDING * np.maximum(np.abs(best), np.abs(value))
-        if not rises.any():
-            break
+        rises = best > value + margin
         winners = np.flatnonzero(offers == best[origin])
         choice[origin[winners]] = np.where(rises[origin[winners]], winners, choice[origin[winners]])
     keeps = staying.copy()
-    keeps.ravel()[pairs] = offers >= value[origin] - 10.0 * ROUNDING * np.abs(value[origin])
-    return value[node], _way_out(mdp, reach, staying, policy, pairs[choice[choice >= 0]]), keeps
+    keeps.ravel()[pairs] = offers >= value[origin] - 10.0 * margin
+    error = _stopping_error(moves, out, choice, value)
+    return value[node], _way_out(mdp, reach, staying, policy, pairs[choice[choice >= 0]]), keeps, error
 
 
 def _stopping_values(moves: FloatArray, choice: IntArray, gains: FloatArray, num_nodes: int) -> FloatArray:
@@ -195,6 +206,23 @@ def _stopping_values(moves: FloatArray, choice: IntArray, gains: FloatArray, num
         system = TransientSystem(chosen[:, np.flatnonzero(~stays)], np.asarray(stopped.sum(axis=1)).ravel())
         value[~stays] = system.solve(stopped @ value[stays])
     return value
+
+
+def _stopping_error(moves: FloatArray, out: FloatArray, choice: IntArray, value: FloatArray) -> float:
+    """A bound on the error of the expected gains: what one step leaves over, times the steps until all is over.
+
+    State reduction needs none: it makes no error but in the last digits, however rare stopping is.
+    """
+    moving = np.flatnonzero(choice >= 0)
+    if len(moving) <= REDUCTION_SIZE:
+        return 0.0
+    chosen = scipy.sparse.csr_array(moves)[choice[moving]]
+    lengths = np.diff(chosen.indptr)
+    terms = chosen.data * (value[chosen.indices] - np.repeat(value[moving], lengths))
+    left_over = np.abs(np.add.reduceat(terms, chosen.indptr[:-1]) / out[choice[moving]])
+    stopped = np.asarray(chosen[:, np.flatnonzero(choice < 0)].sum(axis=1)).ravel()
+    steps = TransientSystem(chosen[:, moving], stopped).solve(out[choice[moving]])
+    return 2.0 * float(left_over.max()) * float(np.abs(steps).max())
 
 
 def _way_out(mdp: FiniteMDP, reach: Reachability, staying: BoolArray, policy: IntArray, pairs: IntArray) -> IntArray:

@@ -27,7 +27,8 @@ class PolicyValues:
 
     gains: λ_π(x), one per state: the long-run average reward from x.
     bias: V_π(x); q_values: Q_π(x, a) = r(x, a) − λ_π(x) + Σ_x' P(x'|x, a) V_π(x').
-    chain: the Markov chain under the policy; reward_scale: the largest reward that it meets, in absolute value.
+    chain: the Markov chain under the policy; reward_scale: the largest reward, in absolute value, that
+        it keeps meeting.
     """
 
     chain: Chain
@@ -59,7 +60,8 @@ def policy_values(mdp: FiniteMDP, policy: ArrayLike) -> PolicyValues:
     """
     transitions, rewards = mdp.under(policy)
     chain, gains, bias = chain_values(transitions, rewards)
-    return PolicyValues(chain, gains, bias, mdp.backup(bias) - gains[:, None], float(np.abs(rewards).max()))
+    scale = float(np.abs(rewards[np.concatenate(chain.recurrent_classes)]).max())
+    return PolicyValues(chain, gains, bias, mdp.backup(bias) - gains[:, None], scale)
 
 
 def chain_values(transitions: Matrix, rewards: FloatArray) -> tuple[Chain, FloatArray, FloatArray]:
