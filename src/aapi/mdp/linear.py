@@ -52,10 +52,8 @@ class TransientSystem:
             dense = transitions.toarray() if is_sparse(transitions) else transitions.copy()
             self._matrix, self._exits = _reduce(dense, leaving)
             return
-        diagonal = transitions.diagonal()
-        exits = np.asarray(transitions.sum(axis=1)).ravel() - diagonal + leaving
         if is_sparse(transitions):
-            off_diagonal = transitions - scipy.sparse.diags_array(diagonal)
+            off_diagonal = transitions - scipy.sparse.diags_array(transitions.diagonal())
             exits = np.asarray(off_diagonal.sum(axis=1)).ravel() + leaving
             self._matrix = (scipy.sparse.diags_array(exits) - off_diagonal).tocsc()
         else:

@@ -67,11 +67,10 @@ class Solution:
                 f"and {self.gains_upper[x]:.9g}"
             )
         lasting = np.concatenate(Chain(transitions).recurrent_classes)
-        if width.max() > SHARP * float(
-            np.abs(rewards[lasting]).max()
-        ):  # the policy's own gain is known better than the best that is possible
-            return np.clip(self.values.gains, self.gains_lower, self.gains_upper)
-        return middle
+        if width.max() <= SHARP * np.abs(rewards[lasting]).max():
+            return middle
+        # The policy's own gain is known better than the best that is possible.
+        return np.clip(self.values.gains, self.gains_lower, self.gains_upper)
 
     @property
     def gain(self) -> float:
