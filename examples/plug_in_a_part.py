@@ -15,7 +15,7 @@ class Harmonic:
 
     eta: float
     norm = "sup"
-    keep_surprises = False
+    num_sampled = 0
 
     def check(self) -> None:
         """Nothing can be wrong."""

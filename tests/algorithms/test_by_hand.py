@@ -63,7 +63,7 @@ def test_monte_carlo_regresses_on_features():
 
 
 def history(norm, side_information, phases=3, decay=1.0, keep=False):
-    result = QHistory((1, 2, 2), 3, streams(0, [0]), norm=norm, decay=decay, keep_surprises=keep)
+    result = QHistory((1, 2, 2), 3, streams(0, [0]), norm=norm, decay=decay, num_sampled=3 if keep else None)
     for q_hat in Q_HATS[:phases]:
         result.add(np.array([q_hat], dtype=float))
         result.predict(side_information)

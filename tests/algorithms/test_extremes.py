@@ -190,7 +190,7 @@ def test_sampling_estimates_the_sum_without_bias():
     # A first difference of 1 and 999 small ones: together the squares are 2.
     surprises = np.full((1000, 2000, 1), (1 / 999) ** 0.5)
     surprises[0] = 1.0
-    history = QHistory((2000, 1, 1), 1000, streams(0, range(2000)), keep_surprises=True)
+    history = QHistory((2000, 1, 1), 1000, streams(0, range(2000)), num_sampled=100)
     history.surprises[:], history.phase = surprises, 1000
     for keep_first, deviation in ((True, 1e-12), (False, 1.0)):
         squares = SampledAdaptive(1.0, num_sampled=30, keep_first=keep_first)(history) ** 2
@@ -233,7 +233,7 @@ def test_a_part_of_ones_own():
             return np.broadcast_to(simulation.mdp.rewards, simulation.shape).copy()
 
     class Hot:
-        norm, keep_surprises = "sup", False
+        norm, num_sampled = "sup", 0
 
         def check(self):
             pass
@@ -251,7 +251,7 @@ def test_a_part_of_ones_own():
 
 def test_a_part_that_returns_the_wrong_shape_is_named():
     class Short:
-        norm, keep_surprises = "sup", False
+        norm, num_sampled = "sup", 0
 
         def check(self, phase_length=None):
             pass
@@ -290,7 +290,7 @@ def test_an_evaluation_may_use_its_array_again():
 
 def test_parts_that_return_nonsense_are_named():
     class Returns:
-        norm, keep_surprises = "sup", False
+        norm, num_sampled = "sup", 0
 
         def __init__(self, value):
             self.value = value

@@ -13,7 +13,7 @@ from aapi.mdp import policy_values
 def pseudo_regret(algorithm, num_phases):
     """τ = 1 and exact Q: the pseudo-regret after each phase."""
     result = aapi.run(algorithm, ergodic(10, 2), num_phases, 1, record=True)
-    gains, _ = exact_q_values(result.mdp, result.record.policies[0])
+    gains, _ = exact_q_values(result.env, result.record.policies[0])
     return np.cumsum(result.optimal_gain - gains[:, 0])
 
 

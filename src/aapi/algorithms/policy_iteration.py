@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from aapi.checks import at_least, finite
-from aapi.improvement import LearningRate, PreviousEstimate, QHistory, SideInformation, boltzmann
+from aapi.improvement import LearningRate, PreviousEstimate, QHistory, SideInformation, new_history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from aapi.evaluation import Evaluation
-    from aapi.simulation import FiniteSimulation, PhaseData
+    from aapi.simulation import PhaseData, Simulation
 
-__all__ = ["Phase", "PolicyIteration", "uniform_policy"]
+__all__ = ["Phase", "PolicyIteration", "in_phases"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +27,16 @@ class Phase:
     policy: π_k, (runs, states, actions); next_policy: π_{k+1}. data: D_k.
     q_hat: Q̂_k; temperature: η_k(x), (runs, states); surprise: ‖Q̂_k − M_k‖, (runs, states). All three are missing in a
     last phase that is too short to be evaluated, the latter two in algorithms that have none.
+    Where Q-functions are linear in features, policies are `LinearPolicy`, q_hat is the weights, (runs, features,
+    actions), the temperature a `LinearTemperature` or a number for each run, and there is no table of surprises.
     """
 
     number: int
-    policy: NDArray[np.float64]
+    policy: Any
     data: PhaseData
-    next_policy: NDArray[np.float64]
+    next_policy: Any
     q_hat: NDArray[np.float64] | None = None
-    temperature: NDArray[np.float64] | None = None
+    temperature: Any = None
     surprise: NDArray[np.float64] | None = None
 
 
@@ -59,28 +60,33 @@ class PolicyIteration:
         self.learning_rate.check()
         finite(0.0, decay=self.decay)
 
-    def phases(self, simulation: FiniteSimulation, num_steps: int) -> Iterator[Phase]:
-        """Algorithm 1: one Phase per policy. The steps left over at the end are spent with the last policy."""
-        num_phases, left_over = divmod(num_steps, self.phase_length)
+    def start(self, simulation: Simulation, num_phases: int | None = None) -> QHistory:
+        """Line 2: π_1 uniform, M_1 = 0. The history is all that is remembered from phase to phase."""
         rate = self.learning_rate
-        history = QHistory(
-            simulation.shape, num_phases, simulation.streams,
-            norm=rate.norm, decay=self.decay, keep_surprises=rate.keep_surprises,
-        )  # fmt: skip
-        policy = uniform_policy(simulation)  # line 2: π_1
-        for k in range(1, num_phases + 1):
-            data = simulation.rollout(policy, self.phase_length)  # line 5: D_k
-            q_hat = self.evaluate(simulation, policy, data)  # line 6: Q̂_k by G
-            history.add(q_hat)
-            temperature = rate(history)  # line 7: η_k(x)
-            history.predict(self.side_information)  # M_{k+1}
-            next_policy = boltzmann(history.index, temperature)  # lines 8 and 9: index and π_{k+1}
-            yield Phase(k, policy, data, next_policy, history.q_hat, temperature, history.surprise)
-            policy = next_policy
-        if left_over:
-            yield Phase(num_phases + 1, policy, simulation.rollout(policy, left_over), policy)
+        return new_history(simulation, num_phases, norm=rate.norm, decay=self.decay, num_sampled=rate.num_sampled)
+
+    def improve(self, simulation: Simulation, history: QHistory, data: PhaseData) -> Phase:
+        """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
+        policy = history.policy
+        history.add(self.evaluate(simulation, policy, data))  # line 6: Q̂_k by G
+        temperature = self.learning_rate(history)  # line 7: η_k(x)
+        history.predict(self.side_information)  # M_{k+1}
+        history.improve(temperature)  # lines 8 and 9: index and π_{k+1}
+        surprise = getattr(history, "surprise", None)
+        return Phase(history.phase, policy, data, history.policy, history.q_hat, temperature, surprise)
+
+    def phases(self, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
+        """Algorithm 1: one Phase per policy. The steps left over at the end are spent with the last policy."""
+        return in_phases(self, simulation, num_steps)
 
 
-def uniform_policy(simulation: FiniteSimulation) -> NDArray[np.float64]:
-    """π(a|x) = 1/A in every run."""
-    return np.full(simulation.shape, 1.0 / simulation.shape[2])
+def in_phases(algorithm: Any, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
+    """Act for a phase, improve, and again: the loop of every algorithm that has `start` and `improve`."""
+    num_phases, left_over = divmod(num_steps, algorithm.phase_length)
+    history = algorithm.start(simulation, num_phases)
+    for _ in range(num_phases):
+        data = simulation.rollout(history.policy, algorithm.phase_length)  # line 5: D_k
+        yield algorithm.improve(simulation, history, data)
+    if left_over:
+        data = simulation.rollout(history.policy, left_over)
+        yield Phase(num_phases + 1, history.policy, data, history.policy)

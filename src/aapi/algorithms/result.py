@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.errors import InvalidInput
+from aapi.errors import DoesNotExist, InvalidInput
 from aapi.mdp import solve
+from aapi.simulation import ContinuousProblem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,12 +37,13 @@ class Result:
 
     phase_ends: the steps at which phases end, (phases,); rewards: the sum of rewards in each, (runs, phases).
     grid: steps; cumulated: the sum of rewards up to each of them, (runs, grid).
-    final_policy: the policy of the last phase, (runs, states, actions); next_policy: what would have come next.
+    final_policy: the policy of the last phase, (runs, states, actions), or a `LinearPolicy`; next_policy: what would
+        have come next.
     record: everything about every phase, if it was asked for.
     """
 
     algorithm: Algorithm
-    mdp: FiniteMDP
+    env: FiniteMDP | ContinuousProblem
     seed: int
     runs: NDArray[np.int64]
     num_steps: int
@@ -49,8 +51,8 @@ class Result:
     rewards: NDArray[np.float64]
     grid: NDArray[np.int64]
     cumulated: NDArray[np.float64]
-    final_policy: NDArray[np.float64]
-    next_policy: NDArray[np.float64]
+    final_policy: Any
+    next_policy: Any
     seconds: float
     record: Record | None = None
 
@@ -66,8 +68,12 @@ class Result:
 
     @cached_property
     def optimal_gain(self) -> float:
-        """λ_* from the initial state, exactly."""
-        return float(solve(self.mdp).gains[self.mdp.initial_state])
+        """λ_* from the initial state, exactly; for a continuous problem the bound it comes with, if there is one."""
+        if isinstance(self.env, ContinuousProblem):
+            if self.env.best_gain is None:
+                raise DoesNotExist(f"the optimal gain of {self.env.name} is not known: it has no finite model")
+            return self.env.best_gain
+        return float(solve(self.env).gains[self.env.initial_state])
 
     @property
     def regret(self) -> NDArray[np.float64]:

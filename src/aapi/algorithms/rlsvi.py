@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.algorithms.policy_iteration import Phase, uniform_policy
+from aapi.algorithms.experience import Experience, Settings
+from aapi.algorithms.policy_iteration import Phase, in_phases
 from aapi.checks import at_least, finite, one_of
 from aapi.evaluation.regression import (
     factorise,
@@ -20,6 +21,7 @@ from aapi.evaluation.regression import (
     solve_upper,
 )
 from aapi.improvement import boltzmann
+from aapi.simulation.basis import Basis
 from aapi.simulation.jit import kernel
 from aapi.simulation.random import fill_normal
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.simulation import FiniteSimulation, PhaseData
+    from aapi.simulation import PhaseData, Simulation
 
 __all__ = ["FORMS", "RLSVI"]
 
@@ -45,7 +47,8 @@ class RLSVI:
     after each sweep; `finite-horizon` does not; `discounted` multiplies values by 1 − 1/horizon.
 
     The first policy is uniform, as in all other algorithms: without data, a draw is noise of size 1/√ridge.
-    Data enters through counts of transitions, so that the cost of a phase does not grow with time.
+    In finite problems data enters through counts of transitions; else the last `memory` transitions are kept. So the
+    cost of a phase does not grow with time.
     """
 
     phase_length: int
@@ -53,47 +56,65 @@ class RLSVI:
     form: str = "relative"
     ridge: float = 1.0
     noise_variance: float = 1.0
+    memory: int = 10_000
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
-        at_least(1, phase_length=self.phase_length, horizon=self.horizon)
+        at_least(1, phase_length=self.phase_length, horizon=self.horizon, memory=self.memory)
         one_of(FORMS, form=self.form)
         finite(0.0, strictly=True, ridge=self.ridge, noise_variance=self.noise_variance)
 
-    def phases(self, simulation: FiniteSimulation, num_steps: int) -> Iterator[Phase]:
-        """One Phase per draw. The steps left over at the end are spent with the last policy."""
-        counts = np.zeros((simulation.shape[0], len(simulation.tables.successors)))
-        num_phases, left_over = divmod(num_steps, self.phase_length)
-        greedy = np.zeros(simulation.shape[:2])
-        q_hat = np.zeros(simulation.shape)
-        policy = uniform_policy(simulation)
-        for k in range(1, num_phases + 1):
-            data = simulation.rollout(policy, self.phase_length)
-            _add_counts(simulation, data, counts)
-            next_q_hat = self._draw(simulation, counts)
-            next_policy = boltzmann(next_q_hat, greedy)
-            yield Phase(k, policy, data, next_policy, q_hat)
-            policy, q_hat = next_policy, next_q_hat
-        if left_over:
-            yield Phase(num_phases + 1, policy, simulation.rollout(policy, left_over), policy)
+    def start(self, simulation: Simulation, num_phases: int | None = None) -> Experience | Transitions:  # noqa: ARG002
+        """The uniform policy, and no data yet."""
+        if isinstance(simulation.features, Basis):
+            return Experience(simulation, self.memory)
+        return Transitions(simulation)
 
-    def _draw(self, simulation: FiniteSimulation, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        q_hat = np.zeros(simulation.shape)
-        features = simulation.features
+    def improve(self, simulation: Simulation, history: Experience | Transitions, data: PhaseData) -> Phase:
+        """A draw from all past data, and the policy that is greedy in it."""
+        policy, q_hat = history.policy, history.q_hat
+        history.add(data)
         discount = 1.0 - 1.0 / self.horizon if self.form == "discounted" else 1.0
-        if not _sweep(
-            simulation.tables.starts, simulation.tables.successors, counts, simulation.mdp.rewards, features.starts,
-            features.columns, features.values, features.num_blocks, features.block_size, features.one_hot,
+        settings = (
             int(self.horizon), discount, self.form == "relative", float(self.ridge), float(self.noise_variance),
-            simulation.streams, q_hat,
-        ):  # fmt: skip
+        )  # fmt: skip
+        if not history.draw(simulation.streams, settings):
             raise singular_regression(self.ridge)
-        return q_hat
+        return Phase(history.phase, policy, data, history.policy, q_hat)
+
+    def phases(self, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
+        """One Phase per draw. The steps left over at the end are spent with the last policy."""
+        return in_phases(self, simulation, num_steps)
 
 
-def _add_counts(simulation: FiniteSimulation, data: PhaseData, counts: NDArray[np.float64]) -> None:
-    tables = simulation.tables
-    _count(tables.starts, tables.successors, data.states, data.actions, data.last_state, simulation.shape[2], counts)
+class Transitions:
+    """All past data of a finite problem, as counts of its possible transitions; and the last draw."""
+
+    def __init__(self, simulation: Any) -> None:
+        self.mdp, self.tables, self.features = simulation.mdp, simulation.tables, simulation.features
+        self.phase = 0
+        self.counts = np.zeros((simulation.shape[0], len(self.tables.successors)))
+        self.q_hat = np.zeros(simulation.shape)
+        self.policy: Any = np.full(simulation.shape, 1.0 / simulation.shape[2])
+
+    def add(self, data: PhaseData) -> None:
+        """Count the transitions of a phase."""
+        starts, successors = self.tables.starts, self.tables.successors
+        _count(starts, successors, data.states, data.actions, data.last_state, self.q_hat.shape[2], self.counts)
+        self.phase += 1
+
+    def draw(self, streams: NDArray[np.uint64], settings: Settings) -> bool:
+        """Draw Q̂ for every run; false if a regression is singular."""
+        features = self.features
+        self.q_hat = np.zeros_like(self.q_hat)
+        if not _sweep(
+            self.tables.starts, self.tables.successors, self.counts, self.mdp.rewards, features.starts,
+            features.columns, features.values, features.num_blocks, features.block_size, features.one_hot,
+            *settings, streams, self.q_hat,
+        ):  # fmt: skip
+            return False
+        self.policy = boltzmann(self.q_hat, np.zeros(self.q_hat.shape[:2]))
+        return True
 
 
 @kernel

@@ -1,7 +1,8 @@
-"""Run an algorithm on a finite problem: many runs at once, in threads, the same bits however they are split."""
+"""Run an algorithm on a problem: many runs at once, in threads, the same bits however they are split."""
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -12,9 +13,16 @@ import numpy as np
 from aapi.algorithms.result import Record, Result
 from aapi.checks import at_least
 from aapi.errors import InvalidInput
-from aapi.features import Coordinates, Features, OneHot
+from aapi.features import Coordinates, Features, Fourier, OneHot
 from aapi.progress import progress_bar
-from aapi.simulation import FiniteSimulation, transition_tables
+from aapi.simulation import (
+    ContinuousProblem,
+    ContinuousSimulation,
+    FiniteSimulation,
+    LinearPolicy,
+    Simulation,
+    transition_tables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.algorithms.policy_iteration import Phase
+    from aapi.features import VectorFeatures
     from aapi.mdp import FiniteMDP
 
 __all__ = ["Algorithm", "run", "step_grid"]
@@ -35,19 +44,19 @@ class Algorithm(Protocol):
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
 
-    def phases(self, simulation: FiniteSimulation, num_steps: int) -> Iterator[Phase]:
+    def phases(self, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
         """Act in the simulation for `num_steps` and yield a Phase per policy."""
 
 
 def run(
     algorithm: Algorithm,
-    env: FiniteMDP,
+    env: FiniteMDP | ContinuousProblem,
     num_steps: int,
     num_runs: int = 1,
     seed: int = 0,
     *,
     first_run: int = 0,
-    features: Features | None = None,
+    features: Features | VectorFeatures | None = None,
     threads: int = 1,
     chunk: int | None = None,
     grid: Sequence[int] | NDArray[np.int64] | None = None,
@@ -60,16 +69,16 @@ def run(
     alone or among others, for any number of threads and any chunk, the number of runs that are advanced together.
 
     features: how Q-functions are represented; by default the model's coordinates where it has some (DeepSea), else
-        one-hot.
+        one-hot; for continuous problems, the Fourier basis of order 4.
     grid: steps at which the curves are taken; by default about 300, evenly and geometrically spaced.
-    record: keep policies, Q̂, temperatures and surprises of every phase.
+    record: keep policies, Q̂, temperatures and surprises of every phase; of finite problems only.
     """
     at_least(1, num_steps=num_steps, num_runs=num_runs, threads=threads)
     at_least(0, seed=seed, first_run=first_run)
     algorithm.check()
     runs = range(first_run, first_run + num_runs)
     steps = step_grid(num_steps) if grid is None else _check_grid(grid, num_steps)
-    active = (features or (OneHot() if env.coordinates is None else Coordinates()))(env).check(env)
+    simulate = _simulator(env, features, seed, steps, record)
     size = -(-num_runs // threads) if chunk is None else chunk
     at_least(1, chunk=size)
     chunks = [runs[i : i + size] for i in range(0, num_runs, size)]
@@ -78,8 +87,7 @@ def run(
     try:
         with progress_bar("running", num_steps * num_runs, show=progress) as advance:
             # In the pool as well: it may compile, which a signal to the main thread must not break into.
-            tables = pool.submit(transition_tables, env).result()
-            simulations = [FiniteSimulation(env, active, tables, seed, part, steps) for part in chunks]
+            simulations = pool.submit(lambda: [simulate(part) for part in chunks]).result()
             work = [pool.submit(_run_chunk, algorithm, part, num_steps, record, advance, stop) for part in simulations]
             for future in wait(work, return_when=FIRST_EXCEPTION).done:
                 future.result()  # raises what went wrong, without waiting for the others
@@ -92,7 +100,7 @@ def run(
     kept = Record(*(joined.pop(name) for name in RECORDED)) if record else None
     return Result(
         algorithm=algorithm,
-        mdp=env,
+        env=env,
         seed=seed,
         runs=np.array(runs),
         num_steps=num_steps,
@@ -102,6 +110,29 @@ def run(
         record=kept,
         **joined,
     )
+
+
+def _simulator(
+    env: FiniteMDP | ContinuousProblem, features: Any, seed: int, grid: NDArray[np.int64], record: bool
+) -> Callable[[Sequence[int]], Simulation]:
+    """A function that makes the simulation of a chunk of runs."""
+    if isinstance(env, ContinuousProblem):
+        if record:
+            raise InvalidInput(f"record keeps tables of finite problems, and {env.name} has no such tables")
+        chosen = features or Fourier(order=4)
+        if not hasattr(chosen, "basis"):
+            raise InvalidInput(
+                f"{chosen!r} are features for finite problems: {env.name} takes Fourier, Tiles or Radial"
+            )
+        basis = chosen.basis(env.low, env.high)
+        return lambda runs: ContinuousSimulation(env, basis, seed, runs, grid)
+    chosen = features or (OneHot() if env.coordinates is None else Coordinates())
+    if hasattr(chosen, "basis"):
+        raise InvalidInput(
+            f"{chosen!r} are features of vectors: a finite problem takes OneHot, Coordinates or a matrix"
+        )
+    active, tables = chosen(env).check(env), functools.cache(transition_tables)
+    return lambda runs: FiniteSimulation(env, active, tables(env), seed, runs, grid)
 
 
 def step_grid(num_steps: int, points: int = 200) -> NDArray[np.int64]:
@@ -120,7 +151,7 @@ def _check_grid(grid: Sequence[int] | NDArray[np.int64], num_steps: int) -> NDAr
 
 
 def _run_chunk(
-    algorithm: Algorithm, simulation: FiniteSimulation, num_steps: int, record: bool, advance: Callable[[int], None],
+    algorithm: Algorithm, simulation: Simulation, num_steps: int, record: bool, advance: Callable[[int], None],
     stop: threading.Event,
 ) -> dict[str, Any]:  # fmt: skip
     """The fields of a Result that the runs of one simulation contribute."""
@@ -157,4 +188,6 @@ def _run_chunk(
 
 
 def _join(parts: list[Any]) -> Any:
+    if isinstance(parts[0], LinearPolicy):
+        return LinearPolicy.join(parts)
     return None if parts[0] is None else np.concatenate(parts)

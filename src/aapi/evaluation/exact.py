@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.errors import InvalidInput
 from aapi.mdp import policy_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.mdp import FiniteMDP
-    from aapi.simulation import FiniteSimulation, PhaseData
+    from aapi.simulation import PhaseData, Simulation
 
 __all__ = ["ExactQ", "exact_q_values"]
 
@@ -29,11 +30,12 @@ class ExactQ:
     def check(self, phase_length: int) -> None:
         """Any phase length will do."""
 
-    def __call__(
-        self, simulation: FiniteSimulation, policy: NDArray[np.float64], data: PhaseData
-    ) -> NDArray[np.float64]:
+    def __call__(self, simulation: Simulation, policy: Any, data: PhaseData) -> NDArray[np.float64]:
         """Q_{π_k}, of shape (runs, states, actions)."""
-        return exact_q_values(simulation.mdp, policy)[1]
+        mdp = getattr(simulation, "mdp", None)
+        if mdp is None:
+            raise InvalidInput("exact evaluation needs a finite model, and this problem has none: use MonteCarlo")
+        return exact_q_values(mdp, policy)[1]
 
 
 def exact_q_values(mdp: FiniteMDP, policies: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,13 +9,15 @@ import numpy as np
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
+from aapi.evaluation.linear import NormalEquations
 from aapi.evaluation.regression import factorise, fill_gram, fill_rhs, predict, singular_regression, solve_factorised
+from aapi.simulation.basis import Basis
 from aapi.simulation.jit import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.simulation import FiniteSimulation, PhaseData
+    from aapi.simulation import PhaseData, Simulation
 
 __all__ = ["MonteCarlo"]
 
@@ -42,12 +44,12 @@ class MonteCarlo:
                 "no window of returns would fit"
             )
 
-    def __call__(
-        self, simulation: FiniteSimulation, policy: NDArray[np.float64], data: PhaseData
-    ) -> NDArray[np.float64]:
-        """Q̂_k, of shape (runs, states, actions)."""
+    def __call__(self, simulation: Simulation, policy: Any, data: PhaseData) -> NDArray[np.float64]:
+        """Q̂_k, of shape (runs, states, actions); or its weights, (runs, features, actions)."""
         q_hat = np.empty(simulation.shape)
         features = simulation.features
+        if isinstance(features, Basis):
+            return self._regress_on_vectors(features, data, q_hat)
         what = data.states, data.actions, data.rewards, int(self.horizon), bool(self.centre), float(self.ridge)
         if features.one_hot:
             _average(*what, q_hat)
@@ -57,6 +59,39 @@ class MonteCarlo:
             raise singular_regression(self.ridge)
         return q_hat
 
+    def _regress_on_vectors(self, basis: Basis, data: PhaseData, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        targets = np.empty((len(weights), data.rewards.shape[1] - int(self.horizon) + 1))
+        _fill_returns(data.rewards, int(self.horizon), bool(self.centre), targets)
+        equations = NormalEquations(basis)
+        for run, action in np.ndindex(weights.shape[0], weights.shape[2]):
+            # An action that was not taken has the weights 0.
+            visits = equations.fill(data.states[run], data.actions[run], targets[run], action)
+            if visits and not equations.solve(float(self.ridge)):
+                raise singular_regression(self.ridge)
+            weights[run, :, action] = equations.rhs
+        return weights
+
+
+@kernel
+def _cumulate(rewards: Any, horizon: Any, centre: Any, cumulated: Any) -> Any:
+    """One run's cumulated rewards, steps + 1 numbers, and what to subtract from each return."""
+    total = 0.0
+    cumulated[0] = total
+    for t in range(rewards.size):
+        total += rewards[t]
+        cumulated[t + 1] = total
+    return horizon * (total / rewards.size) if centre else 0.0
+
+
+@kernel
+def _fill_returns(rewards: Any, horizon: Any, centre: Any, returns: Any) -> None:
+    """G_t of every run, for every t whose window lies in the phase."""
+    cumulated = np.empty(rewards.shape[1] + 1)
+    for run in range(returns.shape[0]):
+        baseline = _cumulate(rewards[run], horizon, centre, cumulated)
+        for t in range(returns.shape[1]):
+            returns[run, t] = (cumulated[t + horizon] - cumulated[t]) - baseline
+
 
 @kernel
 def _sum_returns(
@@ -64,12 +99,7 @@ def _sum_returns(
 ) -> None:
     """One run's visits of each pair, and the sum of returns from there. cumulated: room for steps + 1 numbers."""
     steps = rewards.size
-    total = 0.0
-    cumulated[0] = total
-    for t in range(steps):
-        total += rewards[t]
-        cumulated[t + 1] = total
-    baseline = horizon * (total / steps) if centre else 0.0
+    baseline = _cumulate(rewards, horizon, centre, cumulated)
     visits[:] = 0.0
     returns[:] = 0.0
     for t in range(steps - horizon + 1):

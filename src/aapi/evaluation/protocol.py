@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from aapi.simulation import FiniteSimulation, PhaseData
+    from aapi.simulation import PhaseData, Simulation
 
 __all__ = ["Evaluation"]
 
@@ -19,7 +19,5 @@ class Evaluation(Protocol):
     def check(self, phase_length: int) -> None:
         """Raise an error if phases of this length cannot be evaluated."""
 
-    def __call__(
-        self, simulation: FiniteSimulation, policy: NDArray[np.float64], data: PhaseData
-    ) -> NDArray[np.float64]:
-        """Q̂_k, of shape (runs, states, actions), from the phase's data."""
+    def __call__(self, simulation: Simulation, policy: Any, data: PhaseData) -> NDArray[np.float64]:
+        """Q̂_k from the phase's data: an array of `simulation.shape`, a table or weights for every run."""

@@ -13,8 +13,18 @@ import numpy as np
 from aapi.errors import InvalidInput
 from aapi.simulation.jit import kernel
 
-__all__ = ["factorise", "fill_gram", "fill_rhs", "predict", "singular_regression", "solve_factorised", "solve_upper"]
+__all__ = [
+    "add_product",
+    "factorise",
+    "fill_gram",
+    "fill_rhs",
+    "predict",
+    "singular_regression",
+    "solve_factorised",
+    "solve_upper",
+]
 
+PANEL = 16  # columns that are eliminated together
 SINGULAR = 1e-12  # what elimination may leave of a diagonal entry before it counts as nothing
 
 
@@ -70,30 +80,77 @@ def predict(weights: Any, starts: Any, columns: Any, values: Any, table: Any) ->
 
 
 @kernel
+def add_product(left: Any, right: Any, depth: Any, sign: Any, first: Any, lower: Any, out: Any) -> None:
+    """out += sign · leftᵀ right, of `depth` rows, for rows and columns from `first` on; if `lower`, to the diagonal.
+
+    Two rows of `out` and four products at a time, along rows: what a vector unit does well without reordering sums.
+    """
+    size = out.shape[0]
+    whole = depth - depth % 4
+    for i in range(first, size, 2):
+        pair = i + 1 < size
+        last = min(i + 2, right.shape[1]) if lower else right.shape[1]
+        out0, out1 = out[i, first:last], out[i + 1 if pair else i, first:last]
+        for k in range(0, whole, 4):
+            a0, a1, a2, a3 = sign * left[k, i], sign * left[k + 1, i], sign * left[k + 2, i], sign * left[k + 3, i]
+            r0, r1, r2, r3 = (
+                right[k, first:last],
+                right[k + 1, first:last],
+                right[k + 2, first:last],
+                right[k + 3, first:last],
+            )
+            if pair:
+                b0, b1 = sign * left[k, i + 1], sign * left[k + 1, i + 1]
+                b2, b3 = sign * left[k + 2, i + 1], sign * left[k + 3, i + 1]
+                for j in range(out0.size):
+                    out0[j] = out0[j] + (a0 * r0[j] + a1 * r1[j] + a2 * r2[j] + a3 * r3[j])
+                    out1[j] = out1[j] + (b0 * r0[j] + b1 * r1[j] + b2 * r2[j] + b3 * r3[j])
+            else:
+                for j in range(out0.size):
+                    out0[j] = out0[j] + (a0 * r0[j] + a1 * r1[j] + a2 * r2[j] + a3 * r3[j])
+        for k in range(whole, depth):
+            row = right[k, first:last]
+            for j in range(out0.size):
+                out0[j] += sign * left[k, i] * row[j]
+            if pair:
+                for j in range(out0.size):
+                    out1[j] += sign * left[k, i + 1] * row[j]
+
+
+@kernel
 def factorise(gram: Any, ridge: Any) -> Any:
-    """Turn the lower triangle of G into L with L Lᵀ = G + ridge · I; false if that is singular."""
+    """Turn the lower triangle of G into L with L Lᵀ = G + ridge · I; false if that is singular.
+
+    Cholesky's method in panels of columns, each kept transposed while it is worked on. Rows of `gram` may be padded.
+    """
     size = gram.shape[0]
-    column = np.empty(size)
+    panel = np.empty((PANEL, gram.shape[1]))
     diagonal = np.empty(size)
     for k in range(size):
         gram[k, k] += ridge
         diagonal[k] = gram[k, k]
-    for k in range(size):
-        if not SINGULAR * diagonal[k] < gram[k, k] < math.inf:  # against its own size: features may have any scale
-            return False
-        pivot = math.sqrt(gram[k, k])
-        gram[k, k] = pivot
-        first = size  # indicators leave most of a column empty, down from the top
-        for i in range(k + 1, size):
-            if gram[i, k] != 0.0:
-                gram[i, k] /= pivot
-                first = min(first, i)
-            column[i] = gram[i, k]
+    for first in range(0, size, PANEL):
+        width = min(PANEL, size - first)
         for i in range(first, size):
-            factor = column[i]
-            if factor != 0.0:
-                for j in range(first, i + 1):
-                    gram[i, j] -= factor * column[j]
+            for k in range(min(width, i - first + 1)):
+                panel[k, i] = gram[i, first + k]
+        for k in range(width):
+            column = panel[k, first + k : size]
+            if not SINGULAR * diagonal[first + k] < column[0] < math.inf:  # against its own size: any scale will do
+                return False
+            pivot = math.sqrt(column[0])
+            for i in range(column.size):
+                column[i] /= pivot
+            for other in range(k + 1, width):
+                factor = column[other - k]
+                if factor != 0.0:
+                    below, target = column[other - k :], panel[other, first + other : size]
+                    for i in range(target.size):
+                        target[i] -= factor * below[i]
+        for i in range(first, size):
+            for k in range(min(width, i - first + 1)):
+                gram[i, first + k] = panel[k, i]
+        add_product(panel, panel, width, -1.0, first + width, True, gram)
     return True
 
 

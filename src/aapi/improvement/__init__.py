@@ -3,11 +3,14 @@
 from aapi.improvement.boltzmann import boltzmann
 from aapi.improvement.history import QHistory
 from aapi.improvement.learning_rate import Adaptive, LearningRate, SampledAdaptive, Scheduled
+from aapi.improvement.linear_history import LinearHistory, LinearTemperature, new_history
 from aapi.improvement.side_information import PreviousEstimate, SideInformation, Zero
 
 __all__ = [
     "Adaptive",
     "LearningRate",
+    "LinearHistory",
+    "LinearTemperature",
     "PreviousEstimate",
     "QHistory",
     "SampledAdaptive",
@@ -15,4 +18,5 @@ __all__ = [
     "SideInformation",
     "Zero",
     "boltzmann",
+    "new_history",
 ]

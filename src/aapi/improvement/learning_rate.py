@@ -6,16 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from aapi.checks import at_least, finite, one_of
+from aapi.errors import InvalidInput
 from aapi.improvement.history import NORMS
-from aapi.simulation.jit import kernel
-from aapi.simulation.random import sample_without_replacement
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from aapi.improvement.history import QHistory
 
 __all__ = ["SCHEDULES", "Adaptive", "LearningRate", "SampledAdaptive", "Scheduled"]
@@ -24,43 +19,42 @@ SCHEDULES = ("constant", "sqrt", "horizon")
 
 
 class LearningRate(Protocol):
-    """The temperatures after phase k.
-
-    norm: how surprise is measured, `sup` or `span`.
-    keep_surprises: whether the history has to keep the surprise of every phase.
-    """
+    """The temperatures after phase k."""
 
     @property
     def norm(self) -> str:
-        """`sup` or `span`."""
+        """How surprise is measured: `sup` or `span`."""
 
     @property
-    def keep_surprises(self) -> bool:
-        """Whether the history has to keep the surprise of every phase."""
+    def num_sampled(self) -> int | None:
+        """How many past differences it samples; 0 if it looks at none, None if at all of them."""
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
 
-    def __call__(self, history: QHistory) -> NDArray[np.float64]:
-        """η_k(x), of shape (runs, states)."""
+    def __call__(self, history: QHistory) -> Any:
+        """η_k(x), of shape (runs, states); or, where Q-functions are weights, what the history makes of it."""
 
 
 @dataclass(frozen=True)
 class Adaptive:
-    """η_k(x) = η (2 Σ_{s≤k} ‖Q̂_s(x,·) − M_s(x,·)‖²)^½, exactly: the paper's equation 3.2."""
+    """η_k(x) = η (2 Σ_{s≤k} ‖Q̂_s(x,·) − M_s(x,·)‖²)^½: the paper's equation 3.2.
+
+    Exactly for tables. For weights, where that takes all of the past, as `SampledAdaptive` with 30 samples.
+    """
 
     eta: float = 1.0
     norm: str = "sup"
-    keep_surprises = False
+    num_sampled = None
 
     def check(self) -> None:
         """η must be positive, the norm known."""
         finite(0.0, strictly=True, eta=self.eta)
         one_of(NORMS, norm=self.norm)
 
-    def __call__(self, history: QHistory) -> NDArray[np.float64]:
-        """η_k(x), of shape (runs, states)."""
-        return self.eta * math.sqrt(2.0) * history.root_sum
+    def __call__(self, history: QHistory) -> Any:
+        """η_k(x)."""
+        return history.adaptive_temperature(self.eta)
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,6 @@ class SampledAdaptive:
     norm: str = "sup"
     num_sampled: int = 30
     keep_first: bool = False
-    keep_surprises = True
 
     def check(self) -> None:
         """η must be positive, the norm known, the sample not empty."""
@@ -84,12 +77,9 @@ class SampledAdaptive:
         one_of(NORMS, norm=self.norm)
         at_least(2 if self.keep_first else 1, num_sampled=self.num_sampled)
 
-    def __call__(self, history: QHistory) -> NDArray[np.float64]:
-        """η̂_k(x), of shape (runs, states)."""
-        count = min(history.phase, self.num_sampled)
-        temperature = np.empty_like(history.root_sum)
-        _sampled_root(history.surprises, history.phase, count, self.keep_first, history.streams, temperature)
-        return self.eta * math.sqrt(2.0) * temperature
+    def __call__(self, history: QHistory) -> Any:
+        """η̂_k(x)."""
+        return history.sampled_temperature(self.eta, self.num_sampled, self.keep_first)
 
 
 @dataclass(frozen=True)
@@ -103,51 +93,21 @@ class Scheduled:
     eta: float = 1.0
     schedule: str = "constant"
     norm = "sup"
-    keep_surprises = False
+    num_sampled = 0
 
     def check(self) -> None:
         """η must not be negative, the schedule known."""
         finite(0.0, eta=self.eta)
         one_of(SCHEDULES, schedule=self.schedule)
 
-    def __call__(self, history: QHistory) -> NDArray[np.float64]:
-        """η_k, of shape (runs, states)."""
-        num_actions = max(2, history.total.shape[2])  # with one action any temperature will do
-        growth = {
-            "constant": 1.0,
-            "sqrt": math.sqrt(history.phase),
-            "horizon": math.sqrt(history.num_phases / (8.0 * math.log(num_actions))),
-        }
-        return np.full_like(history.root_sum, self.eta * growth[self.schedule])
-
-
-@kernel
-def _sampled_root(surprises: Any, phase: Any, count: Any, keep_first: Any, streams: Any, out: Any) -> None:
-    num_runs, num_states = out.shape
-    sample = np.empty(count, dtype=np.int64)
-    kept = 1 if keep_first else 0
-    for run in range(num_runs):
-        if count == phase:
-            for i in range(count):
-                sample[i] = i
-        else:
-            sample_without_replacement(streams[run], phase - kept, sample[kept:])
-            for i in range(kept, count):
-                sample[i] += kept
-            if keep_first:
-                sample[0] = 0
-        for x in range(num_states):
-            largest = 0.0
-            for s in sample:
-                largest = max(largest, surprises[s, run, x])
-            total = 0.0
-            if largest > 0.0:
-                for i in range(kept, count):
-                    ratio = surprises[sample[i], run, x] / largest
-                    total += ratio * ratio
-                if count > kept:
-                    total = total * (phase - kept) / (count - kept)
-                if keep_first:
-                    ratio = surprises[0, run, x] / largest
-                    total += ratio * ratio
-            out[run, x] = largest * math.sqrt(total)
+    def __call__(self, history: QHistory) -> Any:
+        """η_k."""
+        growth = 1.0
+        if self.schedule == "sqrt":
+            growth = math.sqrt(history.phase)
+        elif self.schedule == "horizon":
+            if history.num_phases is None:
+                raise InvalidInput("the horizon schedule needs a known number of phases; an agent has none: use sqrt")
+            num_actions = max(2, history.total.shape[2])  # with one action any temperature will do
+            growth = math.sqrt(history.num_phases / (8.0 * math.log(num_actions)))
+        return history.constant_temperature(self.eta * growth)

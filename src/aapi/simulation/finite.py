@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from aapi.errors import InvalidInput
+from aapi.simulation.data import PhaseData, stretches
 from aapi.simulation.jit import kernel
 from aapi.simulation.random import advance, streams, to_unit
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from aapi.mdp import FiniteMDP
 
-__all__ = ["FiniteSimulation", "PhaseData", "TransitionTables", "transition_tables"]
+__all__ = ["FiniteSimulation", "TransitionTables", "transition_tables"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +36,6 @@ class TransitionTables:
     successors: NDArray[np.uint32]
     alternatives: NDArray[np.uint32]
     rewards: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class PhaseData:
-    """D_k: what happened in a phase, each of shape (runs, steps), and the state it led to, of shape (runs,).
-
-    reward_sums: sums over stretches of the phase, (runs, stretches), which end at the steps `stretch_ends`, counted
-    from the phase's first.
-    """
-
-    states: NDArray[np.int32]
-    actions: NDArray[np.int32]
-    rewards: NDArray[np.float64]
-    last_state: NDArray[np.int64]
-    reward_sums: NDArray[np.float64]
-    stretch_ends: NDArray[np.int64]
 
 
 class FiniteSimulation:
@@ -92,9 +77,7 @@ class FiniteSimulation:
         if not (policy.min() >= 0.0 and abs(policy.sum() - num_rows) <= 1e-9 * num_rows):
             raise InvalidInput("policies must be probabilities, which sum to one over the actions")
         runs = len(self.state)
-        first, last = self.grid.searchsorted((self.time + 1, self.time + steps))
-        ends = np.empty(last - first + 1, dtype=np.int64)
-        ends[:-1], ends[-1] = self.grid[first:last] - self.time, steps
+        ends = stretches(self.grid, self.time, steps)
         states, actions = np.empty((2, runs, steps), dtype=np.int32)
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
         t = self.tables

@@ -37,9 +37,16 @@ def kernel(function: Function) -> Function:
     import numba
 
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
-    if function.__module__.startswith("aapi."):  # the folder's name speaks for the sources of this package only
-        compiled._cache = KernelCache(function)
+    names = [f"{part.__module__}.{part.__qualname__}" for part in (function, *_kernels_within(function))]
+    if all(name.startswith("aapi.") for name in names):  # the folder's name speaks for this package's sources only
+        compiled._cache = KernelCache("-".join(names).replace("<locals>.", ""))
     return compiled  # type: ignore[no-any-return]
+
+
+def _kernels_within(function: Any) -> list[Any]:
+    """The kernels that a function made within another function was given, such as the dynamics of a step loop."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return [cell for cell in cells if callable(cell)]
 
 
 def _interpreted(function: Function) -> Function:
@@ -87,8 +94,8 @@ class KernelCache:
     This is the interface that numba's dispatcher expects of its own cache.
     """
 
-    def __init__(self, function: Any) -> None:
-        self._name = f"{function.__module__}.{function.__qualname__}"
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel, or None."""

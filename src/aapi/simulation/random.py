@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["advance", "fill_normal", "sample_without_replacement", "streams", "to_unit"]
+__all__ = ["advance", "draw", "fill_normal", "sample_without_replacement", "streams", "to_unit"]
 
 _11, _17, _23, _41, _45, _19 = (np.uint64(n) for n in (11, 17, 23, 41, 45, 19))
 UNIT = 2.0**-53
@@ -48,6 +48,14 @@ def advance(s0: Any, s1: Any, s2: Any, s3: Any) -> Any:
 def to_unit(bits: Any) -> Any:
     """64 random bits as a uniform number in [0, 1)."""
     return float(bits >> _11) * UNIT
+
+
+@kernel
+def draw(stream: Any) -> Any:
+    """A uniform number in [0, 1) from the stream that an array of four holds, which moves on."""
+    s0, s1, s2, s3, bits = advance(stream[0], stream[1], stream[2], stream[3])
+    stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
+    return to_unit(bits)
 
 
 @kernel

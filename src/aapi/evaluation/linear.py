@@ -1,0 +1,190 @@
+"""Linear regression on features of observations: the normal equations of a `Basis`, one block per action."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.evaluation.regression import add_product, factorise, solve_factorised
+from aapi.simulation.basis import FOURIER, TILES, fill_features, fill_waves, scaled
+from aapi.simulation.jit import kernel
+from aapi.simulation.linear_policy import aligned_zeros
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.simulation.basis import Basis
+
+__all__ = ["NormalEquations"]
+
+BLOCK = 32  # visits that are taken in together
+
+
+class NormalEquations:
+    """Σ_t ψψᵀ, of which only the lower triangle is filled and rows are padded, and Σ_t ψ target.
+
+    The Gram matrix of a Fourier basis needs no product of features: cos x cos y = ½ cos(x + y) + ½ cos(x − y), so all
+    of it follows from Σ_t e^{iπ k·s_t} for the sums and the differences k of two frequencies; and as e^{i(x + y)} is
+    e^{ix} e^{iy}, these are products of waves over one half of the coordinates with waves over the other.
+    """
+
+    def __init__(self, basis: Basis) -> None:
+        self.basis = basis
+        size, dimension = basis.num_features, basis.dimension
+        self.gram = aligned_zeros(1, size, size)[0]
+        self.rhs = np.zeros(size)
+        self._features, self._work = aligned_zeros(1, BLOCK, size)[0], np.empty(size)
+        self._columns = np.zeros((BLOCK, 1 + dimension))  # the target, and the observation
+        self._products = aligned_zeros(1, 1 + dimension, size)[0]
+        self.near = dimension - dimension // 2 if basis.kind == FOURIER else 0  # coordinates of the one half
+        self.far = dimension - self.near if basis.kind == FOURIER else 0  # and of the other
+        near, far = (2 * basis.order + 1) ** self.near, (2 * basis.order + 1) ** self.far
+        # Rows 2t and 2t + 1: real part, and imaginary part with the sign that makes a product's real part a sum.
+        self._near_waves, self._far_waves = aligned_zeros(1, 2 * BLOCK, near)[0], aligned_zeros(1, 2 * BLOCK, far)[0]
+        self._sums = aligned_zeros(1, far, near)[0]
+        # Frequencies come in pairs ±k, so of the differences half suffices: k = 0 and what is counted after it.
+        near, far = near // 2 + 1, far // 2 + 1
+        self._near_halves, self._far_halves = aligned_zeros(2, BLOCK, near), aligned_zeros(2, BLOCK, far)
+        self._even, self._odd = aligned_zeros(2, far, near)
+
+    def fill(
+        self, observations: NDArray[np.float64], actions: NDArray[np.int32], targets: NDArray[np.float64], action: int
+    ) -> int:
+        """Fill `gram` and `rhs` from the first steps, as many as targets, where the action was taken; their number."""
+        for array in (self.gram, self._products, self._sums, self._even, self._odd):
+            array[:] = 0.0
+        visits: int = _add_visits(
+            self.basis, self.near, observations, actions, targets, action, self._features, self._work, self._columns,
+            self._near_waves, self._far_waves, self._near_halves, self._far_halves, self._products, self._sums,
+            self._even, self._odd, self.gram,
+        )  # fmt: skip
+        size = self.basis.size
+        self.rhs[:] = self._products[0, : len(self.rhs)]
+        if self.basis.kind == FOURIER:
+            _add_fourier_gram(self.basis.order, self.near, self.far, self._sums, self._even, self._odd, self.gram)
+            if self.basis.linear:
+                self.gram[size:] = self._products[1:]
+        return visits
+
+    def solve(self, ridge: float) -> bool:
+        """Turn `gram` into its Cholesky factor and `rhs` into the weights; false if the matrix is singular."""
+        if not factorise(self.gram, ridge):
+            return False
+        solve_factorised(self.gram, self.rhs)
+        return True
+
+
+@kernel
+def _add_visits(
+    basis: Any, near: Any, observations: Any, actions: Any, targets: Any, action: Any, features: Any, work: Any,
+    columns: Any, near_waves: Any, far_waves: Any, near_halves: Any, far_halves: Any, products: Any, sums: Any,
+    even: Any, odd: Any, gram: Any,
+) -> Any:  # fmt: skip
+    """Add up what the normal equations are made of, a block of visits at a time."""
+    fourier = basis.kind == FOURIER
+    dimension = basis.low.size
+    visits = 0
+    depth = 0
+    for t in range(targets.size):
+        if actions[t] == action:
+            fill_features(basis, observations[t], features[depth], work)
+            columns[depth, 0] = targets[t]
+            for j in range(dimension):
+                columns[depth, 1 + j] = observations[t, j]
+            if fourier:
+                real, imaginary = near_waves[2 * depth], near_waves[2 * depth + 1]
+                _fill_half(basis, observations[t], 0, near, real, imaginary, near_halves, depth)
+                real, imaginary = far_waves[2 * depth], far_waves[2 * depth + 1]
+                _fill_half(basis, observations[t], near, dimension, real, imaginary, far_halves, depth)
+                for i in range(imaginary.size):
+                    imaginary[i] = -imaginary[i]
+            depth += 1
+            visits += 1
+        if depth == BLOCK or (depth > 0 and t == targets.size - 1):
+            add_product(columns, features, depth, 1.0, 0, False, products)
+            if fourier:
+                add_product(far_waves, near_waves, 2 * depth, 1.0, 0, False, sums)
+                add_product(far_halves[0], near_halves[0], depth, 1.0, 0, False, even)
+                add_product(far_halves[1], near_halves[1], depth, 1.0, 0, False, odd)
+            elif basis.kind == TILES:
+                _add_sparse(features, depth, gram)
+            else:
+                add_product(features, features, depth, 1.0, 0, True, gram)
+            depth = 0
+    return visits
+
+
+@kernel
+def _fill_half(
+    basis: Any, observation: Any, first: Any, last: Any, real: Any, imaginary: Any, halves: Any, row: Any
+) -> None:
+    """e^{iπ k·s} over the coordinates first … last − 1: for k in {0 … 2 order}ⁿ, and for half of {−order … order}ⁿ."""
+    real[0], imaginary[0] = 1.0, 0.0
+    filled = 1
+    shift = 0.0
+    for j in range(first, last):
+        angle = math.pi * scaled(basis, observation, j)
+        shift += angle
+        filled = fill_waves(math.cos(angle), math.sin(angle), 2 * basis.order, real, imaginary, filled, False)
+    # {−order … order}ⁿ is {0 … 2 order}ⁿ moved back by `order` in each coordinate.
+    cosine, sine = math.cos(basis.order * shift), math.sin(basis.order * shift)
+    middle = filled // 2
+    for i in range(filled - middle):
+        halves[0, row, i] = real[middle + i] * cosine + imaginary[middle + i] * sine
+        halves[1, row, i] = imaginary[middle + i] * cosine - real[middle + i] * sine
+
+
+@kernel
+def _add_fourier_gram(order: Any, near: Any, far: Any, sums: Any, even: Any, odd: Any, gram: Any) -> None:
+    """½ Σ cos(π (c + c')·s) + ½ Σ cos(π (c − c')·s) for all pairs of frequencies c ≥ c'."""
+    near_places, far_places = _places(order, near), _places(order, far)
+    middle_near, middle_far = (2 * order + 1) ** near // 2, sums.shape[0] // 2
+    differences = np.empty((sums.shape[0], 2 * middle_near + 1))
+    for i in range(differences.shape[0]):
+        for j in range(differences.shape[1]):
+            # cos(x + y) = cos x cos y − sin x sin y; turning the sign of one half's frequency turns that of its sine.
+            di, dj = i - middle_far, j - middle_near
+            sign = 1.0 if (di < 0) == (dj < 0) else -1.0
+            differences[i, j] = even[abs(di), abs(dj)] - sign * odd[abs(di), abs(dj)]
+    for i_far in range(far_places.size):
+        for j_far in range(i_far + 1):
+            total = sums[far_places[i_far] + far_places[j_far]]
+            difference = differences[middle_far + far_places[i_far] - far_places[j_far]]
+            for i_near in range(near_places.size):
+                row = gram[i_far * near_places.size + i_near]
+                last = i_near + 1 if i_far == j_far else near_places.size
+                for j_near in range(last):
+                    place = near_places[i_near] + near_places[j_near]
+                    apart = middle_near + near_places[i_near] - near_places[j_near]
+                    row[j_far * near_places.size + j_near] += 0.5 * (total[place] + difference[apart])
+
+
+@kernel
+def _places(order: Any, dimension: Any) -> Any:
+    """Where c in {0 … order}ⁿ lies among {0 … 2 order}ⁿ; places add up as frequencies do."""
+    places = np.zeros((order + 1) ** dimension, dtype=np.int64)
+    filled, stride = 1, 1
+    for _ in range(dimension):
+        for k in range(1, order + 1):
+            for i in range(filled):
+                places[k * filled + i] = places[i] + k * stride
+        filled *= order + 1
+        stride *= 2 * order + 1
+    return places
+
+
+@kernel
+def _add_sparse(features: Any, depth: Any, gram: Any) -> None:
+    """Add Σ ψψᵀ where most features are zero."""
+    active = np.empty(gram.shape[0], dtype=np.int64)
+    for t in range(depth):
+        count = 0
+        for i in range(gram.shape[0]):
+            if features[t, i] != 0.0:
+                active[count] = i
+                count += 1
+        for m in range(count):
+            for n in range(m + 1):
+                gram[active[m], active[n]] += features[t, active[m]] * features[t, active[n]]

@@ -1,0 +1,56 @@
+"""What features of observation vectors share: the bounds by which they scale them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.simulation.basis import Basis
+
+__all__ = ["MOST_FEATURES", "Bounds", "VectorFeatures", "scaling"]
+
+Bounds = Sequence[float] | float | None
+LARGEST = 1e30  # bounds beyond this are a way to say that there are none
+MOST_FEATURES = 20_000  # a regression on more would take gigabytes
+
+
+class VectorFeatures(Protocol):
+    """A feature map for observation vectors: compiled once for given bounds."""
+
+    def basis(self, low: Bounds, high: Bounds) -> Basis:
+        """The features of observations that lie between `low` and `high`."""
+
+
+def scaling(low: Bounds, high: Bounds, own_low: Bounds, own_high: Bounds) -> tuple[NDArray[np.float64], ...]:
+    """The lower bounds and the widths: the features' own where they are given, else the problem's."""
+    dimension = len(np.atleast_1d(np.asarray(low)))
+    bottom = _vector(low if own_low is None else own_low, dimension, "low")
+    top = _vector(high if own_high is None else own_high, dimension, "high")
+    for j in range(dimension):
+        if not (abs(bottom[j]) < LARGEST and abs(top[j]) < LARGEST):
+            raise InvalidInput(
+                f"observation[{j}] lies in [{bottom[j]:g}, {top[j]:g}], and features need finite bounds: "
+                "give low and high (--low and --high on the command line)"
+            )
+        if not bottom[j] < top[j]:
+            raise InvalidInput(f"observation[{j}] has the bounds [{bottom[j]:g}, {top[j]:g}]: low must be below high")
+    return bottom, top - bottom
+
+
+def _vector(values: Any, dimension: int, what: str) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} must be a number or {dimension} numbers, not {values!r}") from None
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != dimension):
+        raise InvalidInput(f"{what} must be a number or {dimension} numbers, one for each of the observation's")
+    if np.isnan(array).any():
+        raise InvalidInput(f"{what} holds nan")
+    return np.array(np.broadcast_to(array, (dimension,)))

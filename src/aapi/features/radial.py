@@ -1,0 +1,41 @@
+"""Random Fourier features (Rahimi and Recht 2007): a Gaussian kernel's worth of smooth functions, in any dimension."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aapi.checks import at_least, finite
+from aapi.features.bounds import Bounds, scaling
+from aapi.simulation.basis import RADIAL, Basis
+
+__all__ = ["Radial"]
+
+
+@dataclass(frozen=True)
+class Radial:
+    """(2/n)^½ cos(ω·s + b), ω ~ N(0, I/width²) and b uniform, n of them: E ψ(s)ᵀψ(t) = exp(−‖s − t‖²/(2 width²)).
+
+    s is the observation scaled to [0, 1]. The same seed gives the same features.
+    """
+
+    num_features: int = 300
+    width: float = 0.3
+    seed: int = 0
+    low: Bounds = None
+    high: Bounds = None
+    linear: bool = True
+
+    def basis(self, low: Bounds, high: Bounds) -> Basis:
+        """These features for observations that lie between `low` and `high`, unless the features have their own."""
+        at_least(1, num_features=self.num_features)
+        at_least(0, seed=self.seed)
+        finite(0.0, strictly=True, width=self.width)
+        bottom, extent = scaling(low, high, self.low, self.high)
+        random = np.random.default_rng(self.seed)
+        frequencies = random.standard_normal((self.num_features, len(bottom))) / self.width
+        phases = random.uniform(0.0, 2.0 * math.pi, self.num_features)
+        scale = math.sqrt(2.0 / self.num_features)
+        return Basis(RADIAL, bottom, extent, 0, frequencies, phases, scale, self.num_features, self.linear)

@@ -1,0 +1,196 @@
+"""Softmax policies that are linear in features: index and temperature are computed where the policy acts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.simulation.basis import TILES, fill_features
+from aapi.simulation.jit import kernel
+from aapi.simulation.random import draw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.simulation.basis import Basis
+
+__all__ = ["LinearPolicy", "aligned_zeros", "draw_action"]
+
+LANES = 4  # rows of weights are padded to a multiple of a vector register, so that none straddles two cache lines
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPolicy:
+    """π(a|x) ∝ exp(ψ(x)ᵀ index_a / temperature(x)), temperature(x) = constant + (Σ_s ‖ψ(x)ᵀ differences_s‖²)^½.
+
+    index: (runs, actions, features). constant: (runs,). differences: (runs, features, n · actions and padding), that of
+    difference s and action a in column s · actions + a. The norm is over actions: max |·|, or (max − min)/2 if `span`.
+    """
+
+    index: NDArray[np.float64]
+    constant: NDArray[np.float64]
+    differences: NDArray[np.float64]
+    span: bool
+
+    def probabilities(self, basis: Basis, observations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """π(·|x), (runs, n, actions), at observations of shape (runs, n, dimension)."""
+        return self._evaluate(basis, observations)[0]
+
+    def temperature(self, basis: Basis, observations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The temperatures, (runs, n), at observations of shape (runs, n, dimension)."""
+        return self._evaluate(basis, observations)[1]
+
+    def _evaluate(self, basis: Basis, observations: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        runs, count, _ = observations.shape
+        probabilities, temperature = np.empty((runs, count, self.index.shape[1])), np.empty((runs, count))
+        _evaluate(
+            basis, self.index, self.constant, self.differences, self.span, observations, probabilities, temperature
+        )
+        return probabilities, temperature
+
+    @staticmethod
+    def join(parts: Sequence[LinearPolicy]) -> LinearPolicy:
+        """The policies of several batches as one."""
+        index, constant, differences = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("index", "constant", "differences")
+        )
+        return LinearPolicy(index, constant, differences, parts[0].span)
+
+
+def aligned_zeros(runs: int, features: int, rows: int) -> NDArray[np.float64]:
+    """Zeros of shape (runs, features, rows and padding), each row at the start of a vector register."""
+    padded = -(-rows // LANES) * LANES
+    raw = np.zeros(runs * features * padded + LANES)
+    offset = (-raw.ctypes.data // raw.itemsize) % LANES
+    return raw[offset : offset + runs * features * padded].reshape(runs, features, padded)
+
+
+@kernel
+def _evaluate(
+    basis: Any, index: Any, constant: Any, differences: Any, span: Any, observations: Any, probabilities: Any,
+    temperature: Any,
+) -> None:  # fmt: skip
+    num_runs, num_actions, num_features = index.shape
+    features, work = np.empty(num_features), np.empty(num_features)
+    products = np.empty(differences.shape[2])
+    for run in range(num_runs):
+        for t in range(observations.shape[1]):
+            fill_features(basis, observations[run, t], features, work)
+            scores = probabilities[run, t]
+            for a in range(num_actions):
+                scores[a] = dot(features, index[run, a])
+            heat = constant[run] + _root_sum(
+                features, differences[run], num_actions, span, basis.kind == TILES, products
+            )
+            temperature[run, t] = heat
+            softmax(scores, scores.max(), heat, scores)
+
+
+@kernel
+def draw_action(
+    basis: Any, index: Any, constant: Any, differences: Any, span: Any, observation: Any, stream: Any, features: Any,
+    work: Any, scores: Any, products: Any,
+) -> Any:  # fmt: skip
+    """a ~ π(·|observation) for one run.
+
+    The best action has at least the probability 1/A at any temperature, and it is laid at the bottom of [0, 1): a
+    random number below 1/A chooses it, and the temperature, most of the work, need not be known.
+    """
+    fill_features(basis, observation, features, work)
+    best = 0
+    for a in range(scores.size):
+        scores[a] = dot(features, index[a])
+        if scores[a] > scores[best]:
+            best = a
+    u = draw(stream)
+    if u * scores.size < 1.0:
+        return best
+    heat = constant + _root_sum(features, differences, scores.size, span, basis.kind == TILES, products)
+    softmax(scores, scores[best], heat, scores)
+    chosen = best
+    cumulated = scores[best]
+    for a in range(scores.size):
+        if u < cumulated:
+            break
+        if a != best and scores[a] > 0.0:
+            chosen = a
+            cumulated += scores[a]
+    return chosen
+
+
+@kernel
+def softmax(index: Any, top: Any, heat: Any, probabilities: Any) -> None:
+    """exp(index/heat) up to a factor; `top` is the largest index. Ties share at temperature zero."""
+    total = 0.0
+    for a in range(index.size):
+        below = index[a] - top
+        weight = 1.0 if below == 0.0 else 0.0 if heat == 0.0 else math.exp(below / heat)
+        probabilities[a] = weight
+        total += weight
+    for a in range(index.size):
+        probabilities[a] /= total
+
+
+@kernel
+def _root_sum(features: Any, differences: Any, num_actions: Any, span: Any, sparse: Any, products: Any) -> Any:
+    """(Σ_s ‖ψᵀ differences_s‖²)^½, without squares that over- or underflow."""
+    weigh(features, differences, sparse, products)
+    count = products.size // num_actions
+    largest = 0.0
+    for s in range(count):
+        low = high = products[s * num_actions]
+        for a in range(1, num_actions):
+            low = min(low, products[s * num_actions + a])
+            high = max(high, products[s * num_actions + a])
+        size = 0.5 * (high - low) if span else max(high, -low)
+        products[s] = size
+        largest = max(largest, size)
+    if not largest > 0.0:
+        return 0.0
+    total = 0.0
+    for s in range(count):
+        ratio = products[s] / largest
+        total += ratio * ratio
+    return largest * math.sqrt(total)
+
+
+@kernel
+def dot(left: Any, right: Any) -> Any:
+    """Σ left · right, in four partial sums that fit a vector register."""
+    s0 = s1 = s2 = s3 = 0.0
+    whole = left.size - left.size % 4
+    for i in range(0, whole, 4):
+        s0 += left[i] * right[i]
+        s1 += left[i + 1] * right[i + 1]
+        s2 += left[i + 2] * right[i + 2]
+        s3 += left[i + 3] * right[i + 3]
+    for i in range(whole, left.size):
+        s0 += left[i] * right[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def weigh(features: Any, weights: Any, sparse: Any, out: Any) -> None:
+    """out = ψᵀ weights. Four features at a time: `out` is read and written once for all of them."""
+    num_features, width = weights.shape
+    out[:] = 0.0
+    if sparse:
+        for f in range(num_features):
+            if features[f] != 0.0:
+                for r in range(width):
+                    out[r] += features[f] * weights[f, r]
+        return
+    whole = num_features - num_features % 4
+    for f in range(0, whole, 4):
+        f0, f1, f2, f3 = features[f], features[f + 1], features[f + 2], features[f + 3]
+        w0, w1, w2, w3 = weights[f], weights[f + 1], weights[f + 2], weights[f + 3]
+        for r in range(width):
+            out[r] = out[r] + (f0 * w0[r] + f1 * w1[r] + f2 * w2[r] + f3 * w3[r])
+    for f in range(whole, num_features):
+        for r in range(width):
+            out[r] += features[f] * weights[f, r]
