@@ -9,7 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aapi import algorithms, environments, errors, evaluation, features, improvement, mdp, simulation
+    from aapi import agent, algorithms, environments, errors, evaluation, features, improvement, mdp, simulation
+    from aapi.agent import Agent, load
     from aapi.algorithms import AAPI, RLSVI, AdaptiveFTRL, GreedyAPI, PolicyIteration, Politex, Result, run
     from aapi.mdp import FiniteMDP
 
@@ -18,23 +19,26 @@ __all__ = [
     "AAPI",
     "RLSVI",
     "AdaptiveFTRL",
+    "Agent",
     "FiniteMDP",
     "GreedyAPI",
     "PolicyIteration",
     "Politex",
     "Result",
+    "agent",
     "algorithms",
     "environments",
     "errors",
     "evaluation",
     "features",
     "improvement",
+    "load",
     "mdp",
     "run",
     "simulation",
 ]
 
-_HOME = {"FiniteMDP": "aapi.mdp"} | dict.fromkeys(
+_HOME = {"FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent"} | dict.fromkeys(
     ["AAPI", "RLSVI", "AdaptiveFTRL", "GreedyAPI", "PolicyIteration", "Politex", "Result", "run"], "aapi.algorithms"
 )
 

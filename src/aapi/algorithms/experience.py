@@ -78,6 +78,10 @@ class Experience:
         self.policy = self._greedy()
         return True
 
+    def greedy_policy(self) -> LinearPolicy:
+        """The policy, which is greedy already."""
+        return self.policy
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that has to be stored to go on later."""
         return {name: getattr(self, name) for name in self.SAVED} | {"phase": np.array(self.phase)}

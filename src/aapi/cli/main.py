@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import aapi
-from aapi.cli import run, solve
+from aapi.cli import evaluate, run, solve, train
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 EXAMPLES = """examples:
+  aapi train CartPole-v1 --save cart.aapi        an agent for any Gymnasium environment with discrete actions
+  aapi evaluate cart.aapi --video cart.gif       see how it does
   aapi solve ergodic --states 10 --actions 2     the exact optimum of a built-in problem
   aapi solve model.npz --json                    the same for a model of yours, for machines
   aapi run deep-sea --size 20 --runs 50          learn, and compare with the optimum
@@ -42,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
-    for module in (solve, run):
+    for module in (train, evaluate, run, solve):
         module.add_command(commands)
     return top
 

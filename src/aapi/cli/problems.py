@@ -6,12 +6,14 @@ import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aapi.cli.algorithms import flag
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     import argparse
 
     from aapi.mdp import FiniteMDP
+    from aapi.simulation import ContinuousProblem
 
 __all__ = ["PROBLEMS", "add_problem_arguments", "read_problem"]
 
@@ -21,6 +23,7 @@ PROBLEMS = {
     "deep-sea": {"size": "size"},
     "river-swim": {"states": "num_states"},
     "access-control": {"servers": "num_servers"},
+    "cartpole": {},
     "garnet": {"states": "num_states", "actions": "num_actions", "branching": "branching", "model_seed": "seed"},
 }
 
@@ -37,7 +40,7 @@ def add_problem_arguments(command: argparse.ArgumentParser) -> None:
     group.add_argument("--model-seed", type=int, metavar="S", help="which of the random models (garnet)")
 
 
-def read_problem(options: argparse.Namespace) -> FiniteMDP:
+def read_problem(options: argparse.Namespace) -> FiniteMDP | ContinuousProblem:
     """The model that the command line names."""
     from aapi import environments
     from aapi.mdp import FiniteMDP
@@ -51,23 +54,18 @@ def read_problem(options: argparse.Namespace) -> FiniteMDP:
         raise InvalidInput(f"unknown problem {name!r}: {hint}choose {', '.join(PROBLEMS)}, or a model file (.npz)")
     takes = PROBLEMS.get(name, {})
     for option in given.keys() - takes.keys():
-        takes_what = (
-            f"takes {' and '.join(map(_flag, takes))}, not" if takes else "is a file, which has its size in it: drop"
-        )
-        raise InvalidInput(f"{name} {takes_what} {_flag(option)}")
+        what = "has one size" if name in PROBLEMS else "is a file, which has its size in it"
+        takes_what = f"takes {' and '.join(map(flag, takes))}, not" if takes else f"{what}: drop"
+        raise InvalidInput(f"{name} {takes_what} {flag(option)}")
     if name not in PROBLEMS:
         return FiniteMDP.load(name)
     make = getattr(environments, name.replace("-", "_"))
     try:
-        model: FiniteMDP = make(**{takes[option]: value for option, value in given.items()})
+        model: FiniteMDP | ContinuousProblem = make(**{takes[option]: value for option, value in given.items()})
     except InvalidInput as error:
         message = str(error)
         for option, parameter in takes.items():
             if message.startswith(f"{parameter} "):
-                message = message.replace(parameter, _flag(option), 1)
+                message = message.replace(parameter, flag(option), 1)
         raise InvalidInput(f"{name}: {message}") from None
     return model
-
-
-def _flag(option: str) -> str:
-    return "--" + option.replace("_", "-")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.cli.problems import add_problem_arguments, read_problem
 from aapi.cli.text import plural, print_facts
-from aapi.errors import DoesNotExist, TooLarge
+from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.progress import showing_progress
 
 if TYPE_CHECKING:
@@ -44,9 +44,11 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Solve and print."""
-    from aapi.mdp import solve
+    from aapi.mdp import FiniteMDP, solve
 
     mdp = read_problem(options)
+    if not isinstance(mdp, FiniteMDP):
+        raise InvalidInput(f"{options.problem} has no finite model to solve: learn it with aapi run {options.problem}")
     solution = solve(mdp)
     facts = describe(mdp, solution)
     if options.measures:

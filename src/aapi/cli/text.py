@@ -40,24 +40,27 @@ def _bold(text: str) -> str:
     return text if plain or not text else f"\033[1m{text}\033[0m"
 
 
-def text_plot(x: Any, y: Any, *, reference: float, label: str, height: int = 12) -> str:
-    """A curve in characters, over steps on an even scale, with a line at `reference`."""
-    tick = f"{label} {reference:.4g}"
+def text_plot(x: Any, y: Any, *, reference: float | None = None, label: str = "", height: int = 12) -> str:
+    """A curve in characters, over steps on an even scale, with a line at `reference` if there is one."""
+    tick = "" if reference is None else f"{label} {reference:.4g}"
     margin = max(12, len(tick))
     width = line_length() - margin - 1
     dot, line = ("•", "─") if (sys.stdout.encoding or "").lower().startswith("utf") else ("*", "-")
     points = [(min(width - 1, int(width * step / x[-1])), float(value)) for step, value in zip(x, y, strict=True)]
     points = [point for point in points if point[0] > 0] or points  # the first steps are noise of another size
-    low, high = (best(reference, *(value for _, value in points)) for best in (min, max))
+    levels = [value for _, value in points] + ([] if reference is None else [reference])
+    low, high = min(levels), max(levels)
     span = (high - low) or 1.0
     rows = [[" "] * width for _ in range(height)]
 
     def row(value: float) -> int:
         return round((high - value) / span * (height - 1))
 
-    rows[row(reference)] = [line] * width
+    ticks = {0: f"{high:.4g}", height - 1: f"{low:.4g}"}
+    if reference is not None:
+        rows[row(reference)] = [line] * width
+        ticks[row(reference)] = tick
     for column, value in points:
         rows[row(value)][column] = dot
-    ticks = {0: f"{high:.4g}", height - 1: f"{low:.4g}"} | {row(reference): tick}
     lines = [f"{ticks.get(i, ''):>{margin}} {''.join(cells)}".rstrip() for i, cells in enumerate(rows)]
     return "\n".join([*lines, f"{'step':>{margin}} 0{int(x[-1]):>{width - 1}}"])

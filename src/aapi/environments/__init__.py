@@ -1,5 +1,9 @@
 """The problems that algorithms are compared on: functions that return a `FiniteMDP` or a `ContinuousProblem`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from aapi.environments.access_control import access_control
 from aapi.environments.cartpole import cartpole
 from aapi.environments.deep_sea import deep_sea
@@ -7,4 +11,15 @@ from aapi.environments.ergodic import ergodic
 from aapi.environments.garnet import garnet
 from aapi.environments.river_swim import river_swim
 
-__all__ = ["access_control", "cartpole", "deep_sea", "ergodic", "garnet", "river_swim"]
+if TYPE_CHECKING:
+    from aapi.environments.continuing import Continuing
+
+__all__ = ["Continuing", "access_control", "cartpole", "deep_sea", "ergodic", "garnet", "river_swim"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Continuing":  # on first use, since it takes Gymnasium
+        from aapi.environments.continuing import Continuing
+
+        return Continuing
+    raise AttributeError(f"module 'aapi.environments' has no attribute {name!r}")

@@ -106,6 +106,10 @@ class QHistory:
         _sampled_root(self.surprises, sample, sample_scales(self.phase, count, keep_first), temperature)
         return eta * math.sqrt(2.0) * temperature
 
+    def greedy_policy(self) -> Any:
+        """The policy that takes the most likely action of π_{k+1}, or one of them."""
+        return np.eye(self.total.shape[2])[self.policy.argmax(axis=2)]
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that has to be stored to go on later."""
         return {name: getattr(self, name) for name in self.SAVED} | {"phase": np.array(self.phase)}

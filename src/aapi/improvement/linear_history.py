@@ -43,7 +43,7 @@ class LinearHistory(QHistory):
         wanted = DEFAULT_SAMPLED if num_sampled is None else num_sampled
         size = reservoir_size(wanted, self.num_phases) if wanted else 0
         self.differences = np.zeros((runs, size, num_features, num_actions))
-        self.policy = LinearPolicy(
+        self.policy: LinearPolicy = LinearPolicy(
             np.zeros((runs, num_actions, num_features)), np.zeros(runs), aligned_zeros(runs, num_features, 0),
             self.norm == "span",
         )  # fmt: skip
@@ -90,6 +90,10 @@ class LinearHistory(QHistory):
         if not np.isfinite(index).all():
             raise InvalidInput("the sum of Q-functions is no longer finite: scale the rewards down")
         self.policy = LinearPolicy(index, temperature.constant, temperature.differences, self.norm == "span")
+
+    def greedy_policy(self) -> LinearPolicy:
+        """The policy that takes the most likely action of π_{k+1}; ties share."""
+        return self.policy.greedy()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that has to be stored to go on later."""

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import zipfile
-import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -13,7 +10,7 @@ import scipy.sparse
 
 from aapi.checks import at_least
 from aapi.errors import InvalidInput
-from aapi.files import atomic_write
+from aapi.files import atomic_write, read_arrays
 from aapi.mdp.linear import FloatArray, IntArray, Matrix, is_sparse
 
 if TYPE_CHECKING:
@@ -159,7 +156,11 @@ class FiniteMDP:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> FiniteMDP:
         """Read what `save`, or numpy's `savez(transitions=…, rewards=…)`, wrote. Never runs code from the file."""
-        arrays = _read_arrays(Path(path))
+        arrays = read_arrays(path, "an .npz file")
+        if "rewards" not in arrays or not {"transitions", "transitions_data"} & arrays.keys():
+            raise InvalidInput(
+                f"{path} must hold the arrays transitions and rewards; it holds {', '.join(arrays) or 'nothing'}"
+            )
         extras: dict[str, Any] = {
             key: arrays[key] for key in ("state_names", "action_names", "coordinates") if key in arrays
         }
@@ -271,39 +272,6 @@ def _coordinates(coordinates: ArrayLike, num_states: int) -> IntArray:
     array = array.astype(np.int64)
     array.flags.writeable = False
     return array
-
-
-def _read_arrays(path: Path) -> dict[str, Any]:
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder, not a model file")
-    try:
-        with path.open("rb") as file:
-            if file.read(2) != b"PK":
-                raise InvalidInput(f"{path} is not an .npz file (nor is anything else, a pickle for one, ever loaded)")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as archive:
-                arrays = {key: np.asarray(archive[key]) for key in archive.files}
-    except InvalidInput:
-        raise
-    except FileNotFoundError:
-        raise InvalidInput(f"{path} does not exist") from None
-    except PermissionError:
-        raise InvalidInput(f"{path} may not be read: permission denied") from None
-    except MemoryError:
-        raise InvalidInput(f"{path} claims arrays that do not fit into memory") from None
-    except (
-        OSError, EOFError, KeyError, NotImplementedError, RuntimeError, SyntaxError, ValueError, zipfile.BadZipFile,
-        zlib.error,
-    ) as error:  # fmt: skip
-        if "Object arrays" in str(error):
-            raise InvalidInput(f"{path} holds pickled objects, which are never loaded") from None
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InvalidInput(f"{path} is truncated or damaged ({reason})") from None
-    if "rewards" not in arrays or not {"transitions", "transitions_data"} & arrays.keys():
-        raise InvalidInput(
-            f"{path} must hold the arrays transitions and rewards; it holds {', '.join(arrays) or 'nothing'}"
-        )
-    return arrays
 
 
 def _stored_transitions(arrays: dict[str, Any]) -> Any:

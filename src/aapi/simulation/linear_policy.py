@@ -45,6 +45,11 @@ class LinearPolicy:
         """The temperatures, (runs, n), at observations of shape (runs, n, dimension)."""
         return self._evaluate(basis, observations)[1]
 
+    def greedy(self) -> LinearPolicy:
+        """The same index at temperature zero."""
+        runs, _, num_features = self.index.shape
+        return LinearPolicy(self.index, np.zeros(runs), aligned_zeros(runs, num_features, 0), self.span)
+
     def _evaluate(self, basis: Basis, observations: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
         runs, count, _ = observations.shape
         probabilities, temperature = np.empty((runs, count, self.index.shape[1])), np.empty((runs, count))

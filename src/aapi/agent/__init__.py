@@ -1,0 +1,8 @@
+"""An agent that learns on any Gymnasium environment with discrete actions."""
+
+from aapi.agent.agent import Agent, Progress
+from aapi.agent.score import Score
+from aapi.agent.storage import load, made_environment
+from aapi.agent.tensorboard import TensorBoard
+
+__all__ = ["Agent", "Progress", "Score", "TensorBoard", "load", "made_environment"]

@@ -1,0 +1,289 @@
+"""The agent: an algorithm, features and a Gymnasium environment; learn, predict, save, and go on later."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+
+from aapi.agent.defaults import Known, known
+from aapi.agent.observations import Observations, observations_of
+from aapi.agent.score import Score
+from aapi.agent.simulation import GymnasiumSimulation
+from aapi.algorithms import RLSVI
+from aapi.checks import at_least
+from aapi.environments.continuing import Continuing
+from aapi.errors import InvalidInput
+from aapi.features import Fourier, OneHot
+from aapi.progress import progress_bar
+from aapi.simulation.basis import LINEAR, TILES, Basis
+from aapi.simulation.random import streams
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from aapi.algorithms import Phase, PolicyIteration
+
+__all__ = ["Agent", "Progress"]
+
+STRIDE = 500  # steps between two looks at the clock
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How learning stands at the end of a phase, for callbacks.
+
+    average_reward: of this phase; overall_reward: of all steps so far. episodes: those that ended in this phase, each
+    with its length, its return and whether it was terminated.
+    """
+
+    phase: int
+    steps: int
+    average_reward: float
+    overall_reward: float
+    episodes: tuple[dict[str, Any], ...]
+    steps_per_second: float
+    details: Phase
+
+
+class Agent:
+    """Learns to earn a high average reward in an environment that never ends.
+
+    algorithm: AAPI, Politex, AdaptiveFTRL, GreedyAPI, RLSVI or any `PolicyIteration`.
+    env: a Gymnasium environment with discrete actions. If its episodes end, the next one begins in the same step: it is
+        wrapped in `Continuing`, unless you did that, with the ending rule known for its id (CartPole: the paper's), or
+        else the environment's own rewards.
+    features: OneHot (default for countable observations), Fourier (default for others, order 3), Tiles, Radial, or a
+        function of yours from an observation to a vector.
+    seed: of the agent's draws, and of the environment's first reset.
+
+    Several agents of the same seed learn the same, and learning in pieces, or saved and loaded in between, is the same
+    as learning in one go.
+    """
+
+    def __init__(
+        self,
+        algorithm: PolicyIteration | RLSVI,
+        env: gymnasium.Env[Any, Any],
+        features: Any = None,
+        seed: int = 0,
+    ) -> None:
+        given = known(env) if isinstance(env, gymnasium.Env) else Known()
+        self.env: Continuing | None = continuing(env)
+        self._set_up(algorithm, env.observation_space, env.action_space, features, seed, (given.low, given.high))
+
+    def _set_up(
+        self, algorithm: Any, observation_space: Any, action_space: Any, features: Any, seed: int, bounds: Any
+    ) -> None:
+        """All but the environment, which an agent from a file may do without. bounds: None for those of the space."""
+        at_least(0, seed=seed)
+        algorithm.check()
+        self.algorithm, self.seed, self.bounds = algorithm, seed, bounds
+        self.observation_space, self.action_space = observation_space, action_space
+        self.num_actions = _count_actions(action_space)
+        self.observations: Observations = observations_of(observation_space)
+        self.features: Any = features or (OneHot() if all(self.observations.counts) else Fourier())
+        low, high = bounds
+        self.basis = self._make_basis(low or self.observations.low, high or self.observations.high)
+        encode: Any = self.observations.state if self.basis is None else self.observations.vector
+        if not _named(self.features):
+            encode = _vector_of(features)
+        elif isinstance(self.features, OneHot) and self.basis is not None:
+            encode = lambda observation: np.array([self.observations.state(observation)], dtype=np.float64)  # noqa: E731
+        self.simulation = GymnasiumSimulation(
+            self.env, self.observations, self.basis, self.num_actions, algorithm.phase_length, seed, encode
+        )
+        self.history: Any = algorithm.start(self.simulation)
+        self.reward_sum = 0.0
+        self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
+        self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice
+
+    def _make_basis(self, low: Any, high: Any) -> Basis | None:
+        if isinstance(self.features, OneHot):
+            return self._states_as_tiles() if isinstance(self.algorithm, RLSVI) else None
+        if _named(self.features):
+            basis: Basis = self.features.basis(low, high)
+            return basis
+        if not callable(self.features):
+            raise InvalidInput(f"features must be OneHot, Fourier, Tiles, Radial or a function, not {self.features!r}")
+        # A function of the user's: what it returns for one observation says how long its vectors are.
+        size = np.size(self.features(self.observation_space.sample()))
+        return Basis(LINEAR, np.zeros(size), np.ones(size), 0, np.empty((0, 0)), np.empty(0), 1.0, 0, linear=True)
+
+    def _states_as_tiles(self) -> Basis:
+        """Indicators of states as weights: RLSVI's tables need a model, its weights do not."""
+        states = self.observations.num_states
+        half = np.array([[0.5]])  # puts a state into the middle of its tile
+        width = np.array([max(1.0, states - 1.0)])
+        return Basis(
+            TILES, np.zeros(1), width, max(1, states - 1), half, np.empty(0), 1.0, max(2, states), linear=False
+        )
+
+    @property
+    def policy(self) -> Any:
+        """The present policy: a table, (1, states, actions), or a `LinearPolicy`."""
+        return self.history.policy
+
+    @property
+    def num_steps(self) -> int:
+        """Steps learnt from so far."""
+        return self.simulation.time
+
+    @property
+    def num_phases(self) -> int:
+        """Policies improved so far."""
+        return int(self.history.phase)
+
+    def learn(
+        self,
+        num_steps: int,
+        progress: bool = False,
+        callback: Callable[[Progress], Any] | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 10,
+    ) -> Agent:
+        """Act and learn for some more steps. Returns the agent.
+
+        progress: show a bar with the average reward, speed and time left.
+        callback: called with a `Progress` after each phase; learning stops if it returns False.
+        checkpoint: a file to save the agent to after every `checkpoint_every` phases, and at the end.
+        """
+        at_least(1, num_steps=num_steps, checkpoint_every=checkpoint_every)
+        simulation = self.simulation
+        if simulation.current is None:
+            simulation.reset(self.seed)
+        last, start, first = simulation.time + num_steps, time.perf_counter(), simulation.time
+        with progress_bar("learning", num_steps, show=progress) as advance:
+            while simulation.time < last:
+                steps = min(last - simulation.time, self.algorithm.phase_length - simulation.filled)
+                for done in range(0, steps, STRIDE):
+                    part = min(STRIDE, steps - done)
+                    simulation.collect(self.policy, part)
+                    advance(part, f"phase {self.num_phases + 1}, average reward {self._recent():.4g}")
+                if simulation.filled < self.algorithm.phase_length:
+                    break
+                speed = (simulation.time - first) / (time.perf_counter() - start)
+                wanted = self._improve(speed, callback)
+                if checkpoint is not None and self.num_phases % checkpoint_every == 0:
+                    self.save(checkpoint)
+                if not wanted:
+                    break
+        if checkpoint is not None:
+            self.save(checkpoint)
+        return self
+
+    def _recent(self) -> float:
+        return float(self.simulation.rewards[0, : self.simulation.filled].mean())
+
+    def _improve(self, speed: float, callback: Callable[[Progress], Any] | None) -> bool:
+        """End a phase; whether to go on."""
+        simulation = self.simulation
+        episodes, simulation.episodes = tuple(simulation.episodes), []
+        data = simulation.take()
+        phase = self.algorithm.improve(simulation, self.history, data)
+        self.reward_sum += float(data.rewards.sum())
+        if callback is None:
+            return True
+        average = float(data.rewards.mean())
+        overall = self.reward_sum / simulation.time
+        return callback(Progress(phase.number, simulation.time, average, overall, episodes, speed, phase)) is not False
+
+    def predict(self, observation: Any, deterministic: bool = False) -> int:
+        """An action for an observation: drawn from the policy, or its most likely one."""
+        start = int(self.action_space.start)
+        probabilities = self.probabilities(observation)
+        if deterministic:
+            return start + int(np.argmax(probabilities))
+        return start + self.simulation.actor(self.policy, self._predictions)(self.simulation.encoded(observation))
+
+    def evaluate(
+        self,
+        num_steps: int,
+        env: gymnasium.Env[Any, Any] | None = None,
+        *,
+        deterministic: bool = False,
+        seed: int = 1000,
+        progress: bool = False,
+        film: Callable[[int, Any], None] | None = None,
+    ) -> Score:
+        """Act by the present policy for some steps, without learning, in an environment of its own.
+
+        env: another than the agent's, whose state is needed for learning on; may be left out if Gymnasium can make one
+            like it. film: called with the number of each step and the environment before it.
+        """
+        at_least(1, num_steps=num_steps)
+        at_least(0, seed=seed)
+        simulation = GymnasiumSimulation(
+            continuing(env) if env is not None else self._another(), self.observations, self.basis, self.num_actions,
+            num_steps, seed, self.simulation.encode,
+        )  # fmt: skip
+        simulation.reset(seed)
+        policy = self.history.greedy_policy() if deterministic else self.policy
+        with progress_bar("evaluating", num_steps, show=progress) as advance:
+            stride = 1 if film else STRIDE
+            for done in range(0, num_steps, stride):
+                if film:
+                    film(done, simulation.env)
+                part = min(stride, num_steps - done)
+                simulation.collect(policy, part)
+                advance(part, f"average reward {simulation.rewards[0, : simulation.filled].mean():.4g}")
+        return Score(
+            simulation.rewards[0],
+            simulation.actions[0].astype(np.int64),
+            self.num_actions,
+            tuple(episode["length"] for episode in simulation.episodes),
+            tuple(episode["return"] for episode in simulation.episodes),
+        )
+
+    def _another(self) -> Continuing:
+        """An environment like the agent's."""
+        if self.env is None or self.env.spec is None:
+            raise InvalidInput("give an environment to evaluate in: evaluate(num_steps, env)")
+        made = gymnasium.make(self.env.spec)
+        return made if isinstance(made, Continuing) else continuing(made)
+
+    def probabilities(self, observation: Any) -> NDArray[np.float64]:
+        """π(·|observation), (actions,)."""
+        found: NDArray[np.float64] = self.simulation.probabilities(self.policy, observation)
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the agent to a file of arrays and JSON, from which `aapi.load` makes it again, learning included."""
+        from aapi.agent.storage import save
+
+        save(self, path)
+        self.saved = (path, self.num_steps)
+
+
+def continuing(env: gymnasium.Env[Any, Any]) -> Continuing:
+    """The environment without ends, by the rule known for it; unless it is that already."""
+    if isinstance(env, Continuing):
+        return env
+    if not isinstance(env, gymnasium.Env):
+        raise InvalidInput(f"env must be a Gymnasium environment, not {env!r}")
+    given = known(env)
+    return Continuing(env, ending=given.ending, limit=given.limit)
+
+
+def _count_actions(space: Any) -> int:
+    if not isinstance(space, gymnasium.spaces.Discrete):
+        raise InvalidInput(
+            f"actions must be Discrete, and those of this environment are {space}: discretise them first"
+        )
+    return int(space.n)
+
+
+def _vector_of(function: Callable[[Any], Any]) -> Callable[[Any], NDArray[np.float64]]:
+    return lambda observation: np.asarray(function(observation), dtype=np.float64)
+
+
+def _named(features: Any) -> bool:
+    """Whether these are features of this library, which a file can name."""
+    return isinstance(features, OneHot) or hasattr(features, "basis")

@@ -1,0 +1,191 @@
+"""A Gymnasium environment as a batch of one run: the step loop where the environment itself is Python."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from aapi.errors import InvalidInput
+from aapi.features.active import per_action
+from aapi.simulation import Basis, PhaseData
+from aapi.simulation.jit import kernel
+from aapi.simulation.linear_policy import draw_action
+from aapi.simulation.random import draw, streams
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aapi.agent.observations import Observations
+    from aapi.environments.continuing import Continuing
+
+__all__ = ["GymnasiumSimulation"]
+
+
+class GymnasiumSimulation:
+    """Steps an environment that never ends, and collects a phase's data; it may pause anywhere within a phase.
+
+    basis: features of the observation vector; None: a table over countable observations.
+    encode: from an observation to a state, a vector, or what the user's own function makes of it.
+    """
+
+    def __init__(
+        self, env: Continuing | None, observations: Observations, basis: Basis | None, num_actions: int,
+        phase_length: int, seed: int, encode: Callable[[Any], Any],
+    ) -> None:  # fmt: skip
+        self.env = env
+        self.basis = basis
+        self.num_actions = num_actions
+        self.phase_length = phase_length
+        self.encode = encode
+        if basis is None:
+            states = observations.num_states
+            self.features: Any = per_action(scipy.sparse.eye_array(states), num_actions, one_hot=True)
+            self.states: Any = np.zeros((1, phase_length), dtype=np.int32)
+            self._shape = (1, states, num_actions)
+        else:
+            self.features = basis
+            self.states = np.zeros((1, phase_length, basis.dimension))
+            self._shape = (1, basis.num_features, num_actions)
+        self.grid = np.empty(0, dtype=np.int64)
+        self.streams = streams(seed, [0])
+        self.time = 0
+        self.filled = 0  # steps of the phase under way
+        self.actions = np.zeros((1, phase_length), dtype=np.int32)
+        self.rewards = np.zeros((1, phase_length))
+        self.current: Any = None  # the present state or vector, once the environment was reset
+        self.episodes: list[dict[str, Any]] = []  # that ended since the list was last emptied
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(1, states or features, actions)."""
+        return self._shape
+
+    def rollout(self, policy: Any, steps: int) -> PhaseData:
+        """Act by `policy` for a whole phase."""
+        if steps != self.phase_length:
+            raise InvalidInput(f"this simulation was made for phases of {self.phase_length} steps, not {steps}")
+        self.collect(policy, steps - self.filled)
+        return self.take()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Start the environment."""
+        try:
+            observation, _ = self._environment().reset(seed=seed)
+        except InvalidInput:
+            raise
+        except Exception as error:
+            raise InvalidInput(f"the environment raised {_told(error)} on reset") from error
+        self.current = self.encoded(observation)
+
+    def collect(self, policy: Any, steps: int) -> None:
+        """Take some steps of the phase under way."""
+        step, encoded = self._environment().step, self.encoded
+        act = self.actor(policy, self.streams[0])
+        states, actions, rewards = self.states[0], self.actions[0], self.rewards[0]
+        current, first = self.current, self.filled
+        start = int(getattr(self._environment().action_space, "start", 0))
+        for t in range(first, first + steps):
+            states[t] = current
+            action = act(current)
+            try:
+                observation, reward, _, _, info = step(start + action)
+            except InvalidInput:
+                raise
+            except Exception as error:
+                raise InvalidInput(f"step {self.time + 1}: the environment raised {_told(error)}") from error
+            self.current = current = encoded(observation)
+            actions[t] = action
+            rewards[t] = _number(reward, self.time + 1)
+            self.filled += 1
+            self.time += 1
+            if "episode" in info:
+                self.episodes.append(info["episode"])
+
+    def take(self) -> PhaseData:
+        """The data of the phase, which is then over."""
+        data = PhaseData(
+            self.states.copy(), self.actions.copy(), self.rewards.copy(), np.array([self.current]),
+            self.rewards.sum(axis=1, keepdims=True), np.array([self.phase_length]),
+        )  # fmt: skip
+        self.filled = 0
+        return data
+
+    def actor(self, policy: Any, stream: Any) -> Callable[[Any], int]:
+        """A function from the present state or vector to a random action."""
+        if self.basis is None:
+            table = np.ascontiguousarray(policy[0])
+            return lambda state: int(_draw_from_table(table, state, stream))
+        _, features, actions = self._shape
+        rooms = np.empty(features), np.empty(features), np.empty(actions), np.empty(policy.differences.shape[2])
+        basis, index, constant, differences = self.basis, policy.index[0], policy.constant[0], policy.differences[0]
+        return lambda vector: int(draw_action(basis, index, constant, differences, policy.span, vector, stream, *rooms))
+
+    def probabilities(self, policy: Any, observation: Any) -> Any:
+        """π(·|observation)."""
+        current = self.encoded(observation)
+        if self.basis is None:
+            return policy[0, current].copy()
+        return policy.probabilities(self.basis, np.asarray(current)[None, None])[0, 0]
+
+    def encoded(self, observation: Any) -> Any:
+        """The observation as kernels need it, or an error that says what is wrong with it."""
+        try:
+            encoded = self.encode(observation)
+            if self.basis is None:
+                if encoded < 0:
+                    raise InvalidInput(f"step {self.time + 1}: the observation {observation} is not in its space")
+                return encoded
+            if encoded.shape == (self.basis.dimension,) and math.isfinite(encoded.sum()):
+                return encoded
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+            if isinstance(error, InvalidInput):
+                raise
+            raise InvalidInput(
+                f"step {self.time + 1}: the observation {observation!r} cannot be read ({_told(error)})"
+            ) from error
+        if encoded.shape != (self.basis.dimension,):
+            raise InvalidInput(
+                f"step {self.time + 1}: the observation has the shape {encoded.shape}, not ({self.basis.dimension},)"
+            )
+        wrong = np.flatnonzero(~np.isfinite(encoded))
+        where, value = (wrong[0], encoded[wrong[0]]) if wrong.size else (0, encoded[0])
+        raise InvalidInput(f"step {self.time + 1}: observation[{where}] is {value}, not a finite number")
+
+    def _environment(self) -> Continuing:
+        if self.env is None:
+            raise InvalidInput("this agent has no environment to act in: give one, aapi.load(path, env=…)")
+        return self.env
+
+
+def _number(reward: Any, time: int) -> float:
+    try:
+        value = float(reward)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidInput(f"step {time}: the reward is {reward!r}, not a finite number")
+    return value
+
+
+def _told(error: Exception) -> str:
+    """An error in one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+@kernel
+def _draw_from_table(table: Any, state: Any, stream: Any) -> Any:
+    """a ~ π(·|state); rounding at the top end falls to the last action that is possible at all."""
+    u = draw(stream)
+    chosen = 0
+    cumulated = 0.0
+    for a in range(table.shape[1]):
+        if table[state, a] > 0.0:
+            chosen = a
+            cumulated += table[state, a]
+            if u < cumulated:
+                break
+    return chosen

@@ -1,0 +1,125 @@
+"""`aapi evaluate`: how a saved agent does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from aapi.cli.environments import make_environment
+from aapi.cli.text import print_facts
+from aapi.errors import InvalidInput
+
+__all__ = ["add_command"]
+
+EXAMPLES = """examples:
+  aapi evaluate cart.aapi --steps 2000
+  aapi evaluate cart.aapi --steps 500 --video cart.gif
+  aapi evaluate lake.aapi --deterministic --json
+"""
+MOST_FRAMES, WIDEST = 500, 400
+
+
+def add_command(commands: Any) -> None:
+    """Add `evaluate` to the command line."""
+    command = commands.add_parser(
+        "evaluate",
+        help="run a saved agent, and film it",
+        description="Run a saved agent in its environment, without learning.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("agent", help="a file that aapi train saved")
+    command.add_argument("--steps", type=int, default=2000, metavar="T", help="default: 2000")
+    command.add_argument("--seed", type=int, default=1000, metavar="S", help="of the environment (default: 1000)")
+    command.add_argument("--deterministic", action="store_true", help="take the most likely action, not a random one")
+    command.add_argument("--env", metavar="ID", help="the environment, if it is not known by the id it had")
+    command.add_argument("--video", metavar="FILE.gif", help="film it (pip install 'aapi[video]')")
+    command.add_argument("--json", action="store_true", help="print one JSON object")
+    command.set_defaults(run=evaluate)
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    """Run and print."""
+    from aapi.agent import load, made_environment
+    from aapi.checks import at_least
+
+    at_least(1, **{"--steps": options.steps})
+    at_least(0, **{"--seed": options.seed})
+    film = Film(options.video, options.steps) if options.video else None
+    agent = load(options.agent)
+    env = made_environment(
+        options.agent, options.env, make_environment, **({"render_mode": "rgb_array"} if film else {})
+    )
+    show = not options.json and sys.stderr.isatty()
+    score = agent.evaluate(
+        options.steps, env, deterministic=options.deterministic, seed=options.seed, progress=show, film=film
+    )
+    if film:
+        film.write(fps=int(env.metadata.get("render_fps", 30)))
+    facts = {
+        "steps": options.steps,
+        "average_reward": score.average_reward,
+        "standard_error": score.standard_error,
+        "episodes": len(score.lengths),
+        "episode_length": score.episode_length,
+        "episode_return": score.episode_return,
+        "actions": score.action_shares,
+    }
+    if options.json:
+        print(json.dumps(facts | {"video": options.video}, allow_nan=False))
+        return
+    error = "" if score.standard_error is None else f" ± {score.standard_error:.2g} (standard error)"
+    rows = [("average reward", f"{score.average_reward:.5g}{error}, over {options.steps} steps")]
+    if score.lengths:
+        rows += [
+            ("episodes", f"{len(score.lengths)}, of {score.episode_length:.5g} steps on average"),
+            ("return", f"{score.episode_return:.5g} an episode, in the environment's own rewards"),
+        ]
+    rows.append(("actions", ", ".join(f"{a}: {share:.1%}" for a, share in enumerate(score.action_shares))))
+    if film:
+        rows.append(("video", options.video))
+    print_facts(options.agent, f": {agent.num_steps} steps learnt", rows)
+
+
+class Film:
+    """Frames of an evaluation, and the GIF they become."""
+
+    def __init__(self, path: str, steps: int) -> None:
+        try:
+            import PIL.Image
+        except ImportError:
+            raise InvalidInput("a video needs the extra: pip install 'aapi[video]'") from None
+        if Path(path).suffix.lower() != ".gif":
+            raise InvalidInput(f"--video must name a .gif file, not {path!r}")
+        if not Path(path).parent.is_dir():
+            raise InvalidInput(f"--video {path}: the folder {Path(path).parent} does not exist")
+        self._path, self._image = path, PIL.Image
+        self._every = math.ceil(steps / MOST_FRAMES)
+        self._frames: list[Any] = []
+
+    def __call__(self, step: int, env: Any) -> None:
+        """Take a picture, of every so many steps."""
+        if step % self._every:
+            return
+        try:
+            picture = self._image.fromarray(env.render())
+        except Exception as error:  # noqa: BLE001 - whatever the environment's drawing raises
+            raise InvalidInput(f"this environment cannot be filmed: {' '.join(str(error).split())}") from None
+        if picture.width > WIDEST:
+            picture = picture.resize((WIDEST, picture.height * WIDEST // picture.width))
+        self._frames.append(picture.quantize(64))
+
+    def write(self, fps: int) -> None:
+        """Write the GIF."""
+        from aapi.files import atomic_write
+
+        first, *others = self._frames
+        with atomic_write(self._path) as file:
+            first.save(
+                file, format="GIF", save_all=True, append_images=others, loop=0,
+                duration=max(20, round(1000 * self._every / max(1, fps))),
+            )  # fmt: skip

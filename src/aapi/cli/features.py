@@ -1,0 +1,47 @@
+"""Features by name: fourier:4, tiles:8x8, radial:300, one-hot, coordinates."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from aapi.errors import InvalidInput
+
+__all__ = ["FEATURES_HELP", "make_features"]
+
+FEATURES_HELP = "one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial:NUMBER"
+
+
+def make_features(text: str | None, low: str | None = None, high: str | None = None) -> Any:
+    """The features that a text describes; None leaves the choice to the problem."""
+    from aapi import features
+
+    if text is None:
+        if low is not None or high is not None:
+            raise InvalidInput("--low and --high are for given features: add --features fourier:3 or others")
+        return None
+    plain = {"one-hot": features.OneHot, "coordinates": features.Coordinates}
+    if text in plain:
+        return plain[text]()
+    bounds: dict[str, Any] = {
+        name: _numbers(name, value) for name, value in (("low", low), ("high", high)) if value is not None
+    }
+    if match := re.fullmatch(r"fourier(?::(\d+))?", text):
+        return features.Fourier(**_given(order=match[1]), **bounds)
+    if match := re.fullmatch(r"tiles(?::(\d+)(?:x(\d+))?)?", text):
+        return features.Tiles(**_given(tiles=match[1], tilings=match[2]), **bounds)
+    if match := re.fullmatch(r"radial(?::(\d+))?", text):
+        return features.Radial(**_given(num_features=match[1]), **bounds)
+    raise InvalidInput(f"--features must be {FEATURES_HELP}, not {text!r}")
+
+
+def _given(**texts: str | None) -> dict[str, Any]:
+    return {name: int(text) for name, text in texts.items() if text is not None}
+
+
+def _numbers(name: str, text: str) -> tuple[float, ...] | float:
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidInput(f"--{name} must be a number or numbers with commas between, not {text!r}") from None
+    return values[0] if len(values) == 1 else values

@@ -1,0 +1,203 @@
+"""`aapi train`: an agent on a Gymnasium environment."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aapi.cli.algorithms import add_algorithm_arguments, make_algorithm, name_the_flag
+from aapi.cli.environments import make_environment, read_ending
+from aapi.cli.features import FEATURES_HELP, make_features
+from aapi.cli.text import plural, print_facts, text_plot
+from aapi.errors import AapiError, InvalidInput
+
+if TYPE_CHECKING:
+    from aapi.agent import Agent, Progress
+
+__all__ = ["add_command"]
+
+EXAMPLES = """examples:
+  aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
+  aapi train FrozenLake-v1 --steps 200000 --horizon 30 --save lake.aapi
+  aapi train MountainCar-v0 --features tiles:8x8 --continuing 100 --steps 200000
+  aapi train --resume cart.aapi --steps 200000 --save cart.aapi
+"""
+DEFAULTS = {"phase_length": 2000, "horizon": 100, "centre": False, "ridge": 1.0, "eta": 0.1}
+
+
+def add_command(commands: Any) -> None:
+    """Add `train` to the command line."""
+    command = commands.add_parser(
+        "train",
+        help="train an agent on a Gymnasium environment",
+        description="Train an agent on a Gymnasium environment with discrete actions, as a task that never ends.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("environment", nargs="?", help="an id such as CartPole-v1, or module:Id-v0")
+    command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps in all (default: 100000)")
+    command.add_argument("--seed", type=int, metavar="S", help="default: 0")
+    command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP} (default: one-hot, or fourier:3)")
+    command.add_argument("--low", metavar="A,B,…", help="lower bounds of the observation, where it has none")
+    command.add_argument("--high", metavar="A,B,…", help="upper bounds of the observation")
+    command.add_argument(
+        "--continuing", nargs="?", const="shortfall", metavar="RULE",
+        help="reward of a step that ends an episode: keep (the environment's own), shortfall (steps − limit, as in the "
+        "paper), or a number that is added where the episode was terminated",
+    )  # fmt: skip
+    command.add_argument("--limit", type=int, metavar="N", help="cut episodes off after N steps")
+    command.add_argument("--save", metavar="FILE", help="where to save the agent; checkpoints go there, too")
+    command.add_argument("--checkpoint-every", type=int, default=5, metavar="N", help="phases (default: 5)")
+    command.add_argument("--resume", metavar="FILE", help="go on with a saved agent, until it has --steps steps in all")
+    command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
+    command.add_argument("--tensorboard", metavar="FOLDER", help="log there (pip install 'aapi[tensorboard]')")
+    command.add_argument("--json", action="store_true", help="print one JSON object instead of table and plot")
+    add_algorithm_arguments(command, exact=False)
+    command.set_defaults(run=train)
+
+
+def train(options: argparse.Namespace) -> None:
+    """Train, save and print."""
+    from aapi.agent import TensorBoard
+
+    _check_paths(options)
+    board = TensorBoard(options.tensorboard) if options.tensorboard else None
+    try:
+        agent, settings = _resumed(options) if options.resume else _new(options)
+    except InvalidInput as error:
+        raise name_the_flag(error, options) from None
+    phases: list[Progress] = []
+
+    def log(progress: Progress) -> None:
+        phases.append(progress)
+        if board:
+            board(progress)
+
+    start, first = time.perf_counter(), agent.num_steps
+    try:
+        agent.learn(
+            options.steps - first, not options.json and sys.stderr.isatty(), log, checkpoint=options.save,
+            checkpoint_every=options.checkpoint_every,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        print(f"aapi train: stopped after {agent.num_steps} steps{_checkpoint(agent)}", file=sys.stderr)
+        raise
+    except AapiError as error:
+        raise InvalidInput(f"{error}{_checkpoint(agent)}") from error
+    finally:
+        if board:
+            board.close()
+    facts = _describe(agent, phases, time.perf_counter() - start, agent.num_steps - first)
+    if options.json:
+        print(json.dumps(facts | {"settings": settings, "saved": options.save}, allow_nan=False))
+    else:
+        _show(options, agent, facts, settings, phases)
+
+
+def _check_paths(options: argparse.Namespace) -> None:
+    """What would fail after hours of training should fail now."""
+    if options.save is None:
+        return
+    path = Path(options.save)
+    if not path.parent.is_dir():
+        raise InvalidInput(f"--save {path}: the folder {path.parent} does not exist")
+    if path.is_dir():
+        raise InvalidInput(f"--save {path} is a folder: give a file in it")
+    same = options.resume is not None and Path(options.resume).resolve() == path.resolve()
+    if path.exists() and not options.overwrite and not same:
+        raise InvalidInput(f"--save {path} exists: go on with it by --resume {path}, or replace it by --overwrite")
+
+
+def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
+    from aapi.agent import Agent
+    from aapi.environments import Continuing
+
+    if options.environment is None:
+        raise InvalidInput("name an environment, such as CartPole-v1, or an agent to go on with, --resume FILE")
+    algorithm, settings = make_algorithm(options, DEFAULTS)
+    features = make_features(options.features, options.low, options.high)
+    env = make_environment(options.environment)
+    if options.continuing is not None or options.limit is not None:
+        env = Continuing(env, read_ending(options.continuing or "keep"), options.limit)
+    return Agent(algorithm, env, features, options.seed or 0), settings
+
+
+def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
+    from aapi.agent import load, made_environment
+
+    fixed = ("features", "low", "high", "seed", "continuing", "limit", "phase_length", "eta", "norm", "sampled",
+             "schedule", "horizon", "centre", "ridge", "form", "noise_variance")  # fmt: skip
+    given = [name for name in fixed if getattr(options, name) is not None]
+    if given:
+        raise InvalidInput(f"--resume goes on as the agent began: drop --{given[0].replace('_', '-')}")
+    agent = load(options.resume, env=made_environment(options.resume, options.environment, make_environment))
+    if options.steps <= agent.num_steps:
+        raise InvalidInput(
+            f"--steps is the number in all, and {options.resume} has {agent.num_steps} already: give more"
+        )
+    return agent, {"resumed": options.resume}
+
+
+def _ending(env: Any) -> str:
+    """How episodes end, in words."""
+    rule = env._saved_kwargs
+    limit = f", cut off after {rule['limit']} steps" if rule["limit"] else ""
+    if rule["ending"] == "keep":
+        return f"follow each other; rewards are the environment's own{limit}"
+    if rule["ending"] == "shortfall":
+        return f"pay steps − limit in their last step, as in the paper{limit}"
+    return f"pay {rule['ending']:+g} where they are terminated{limit}"
+
+
+def _checkpoint(agent: Agent) -> str:
+    if agent.saved is None:
+        return ""
+    path, steps = agent.saved
+    return f"; the last checkpoint is {path}, after {steps} steps: go on with --resume {path}"
+
+
+def _describe(agent: Agent, phases: list[Progress], seconds: float, steps: int) -> dict[str, Any]:
+    late = phases[-max(1, len(phases) // 10) :]
+    lengths = [episode["length"] for phase in late for episode in phase.episodes]
+    return {
+        "steps": agent.num_steps,
+        "phases": agent.num_phases,
+        "average_reward": phases[-1].overall_reward if phases else None,
+        "last_tenth": sum(phase.average_reward for phase in late) / len(late) if late else None,
+        "episode_length": sum(lengths) / len(lengths) if lengths else None,
+        "seconds": seconds,
+        "steps_per_second": steps / seconds,
+    }
+
+
+def _show(
+    options: argparse.Namespace, agent: Agent, facts: dict[str, Any], settings: dict[str, Any], phases: list[Progress]
+) -> None:
+    env: Any = agent.env
+    shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in settings.items())
+    size = f"{agent.simulation.shape[1]} {'states' if agent.basis is None else 'features'}"
+    rows = [
+        ("observations", f"{agent.features}: {size}, {plural(agent.num_actions, 'action')}"),
+        ("episodes", _ending(env)),
+        ("steps", f"{facts['steps']}, in {plural(facts['phases'], 'phase')}"),
+        ("settings", shown),
+        ("time", f"{facts['seconds']:.1f} s, {facts['steps_per_second']:,.0f} steps a second"),
+    ]
+    if phases:
+        length = "" if facts["episode_length"] is None else f"; episodes of {facts['episode_length']:.4g} steps"
+        rows[3:3] = [
+            ("average reward", f"{facts['average_reward']:.5g}"),
+            ("last tenth", f"{facts['last_tenth']:.5g}{length}"),
+        ]
+    else:
+        rows.insert(3, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
+    if options.save:
+        rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
+    print_facts(f"{options.algorithm} on {options.environment or options.resume}", "", rows)
+    if len(phases) > 1:
+        print("\naverage reward of each phase:")
+        print(text_plot([phase.steps for phase in phases], [phase.average_reward for phase in phases]))
