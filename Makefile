@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test bench clean
+.PHONY: reproduce test bench interop clean
 
 reproduce: .venv/.installed
 	$(BIN)/aapi solve ergodic --states 10 --actions 2 --measures
@@ -23,6 +23,10 @@ bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/solver.py
 	.venv-bench/bin/python benchmarks/learning.py
 
+# Stable-Baselines3 on our environments; apart, because it needs torch.
+interop: .venv-interop/.installed
+	.venv-interop/bin/python interop/check.py
+
 .venv/.installed: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
@@ -35,10 +39,14 @@ bench: .venv-bench/.installed
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement benchmarks/requirements.txt
 	@touch $@
 
-.venv/bin/python .venv-bench/bin/python:
+.venv-interop/.installed: .venv-interop/bin/python pyproject.toml interop/requirements.txt
+	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement interop/requirements.txt
+	@touch $@
+
+.venv/bin/python .venv-bench/bin/python .venv-interop/bin/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if (3, 11) <= v < (3, 14) else f"aapi needs Python 3.11 to 3.13, and $(PYTHON) is {v[0]}.{v[1]}: name another with make PYTHON=python3.12 …")'
 	@echo 'Setting up $(@:/bin/python=) (about a minute, once) …'
 	@$(PYTHON) -m venv $(@:/bin/python=) || { rm -rf $(@:/bin/python=); echo 'Could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv'; exit 1; }
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-interop .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,12 +1,15 @@
 """Average-reward reinforcement learning: AAPI, its rivals, and the exact theory to judge them by.
 
-Submodules load on first use, so that ``import aapi`` and ``aapi --help`` cost nothing.
+Submodules load on first use, so that ``import aapi`` and ``aapi --help`` cost little more than Gymnasium, to which the
+problems are made known as ``aapi/DeepSea-v0`` and so on.
 """
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+from aapi.registration import register
 
 if TYPE_CHECKING:
     from aapi import agent, algorithms, environments, errors, evaluation, features, improvement, mdp, simulation
@@ -53,3 +56,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+register()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,7 @@ class Film:
     """Frames of an evaluation, and the GIF they become."""
 
     def __init__(self, path: str, steps: int) -> None:
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pygame, where it draws, needs no window for this
         try:
             import PIL.Image
         except ImportError:

@@ -1,0 +1,311 @@
+"""The problems as Gymnasium environments. None of them ever ends; see `registration` for their ids."""
+
+from __future__ import annotations
+
+import operator
+import os
+from array import array
+from bisect import bisect_right
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from aapi.checks import one_of
+from aapi.environments import drawing
+from aapi.environments.access_control import PAYMENTS, access_control
+from aapi.environments.cartpole import LIMIT, MAX_ANGLE, MAX_POSITION, start, step
+from aapi.environments.deep_sea import deep_sea
+from aapi.environments.ergodic import ergodic
+from aapi.environments.river_swim import river_swim
+from aapi.errors import InvalidInput
+from aapi.mdp import FiniteMDP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gymnasium.envs.registration import EnvSpec
+    from numpy.typing import NDArray
+
+__all__ = ["AccessControlEnv", "CartPoleEnv", "DeepSeaEnv", "ErgodicEnv", "FiniteMDPEnv", "RiverSwimEnv"]
+
+RENDER_MODES = ("ansi", "rgb_array")
+# Speeds of the cart and of the pole that play cannot reach, from discrete steps v' = v + dt·a, x' = x + dt·v.
+# Where an episode goes on, an angle and its successor lie within ±15°, so |θ̇| ≤ 30°/dt = 26.2 before the last step, and
+# the formulas give |θ̈| ≤ 31.7 and |ẍ| ≤ 18.6. Now v'² − v² = 2a(x' − x) + (dt·a)². Summed over the at most 200 steps
+# since v last changed its sign (or the start), in which x moves one way and thus by no more than its whole range R:
+# v² ≤ (dt·a)² + 2aR + 200(dt·a)², that is 14.4² for the cart (R = 4.8) and 10.7² for the pole (R = 0.524).
+MAX_SPEED, MAX_TURN = 15.0, 11.0
+
+
+class _Env(gymnasium.Env[Any, Any]):
+    """What the environments share: a render mode that is checked, and specs that can be written as JSON."""
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it
+
+    def __init__(self, render_mode: str | None) -> None:
+        if render_mode is not None:
+            one_of(RENDER_MODES, render_mode=render_mode)
+        self.render_mode = render_mode
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How this environment was made."""
+        return self.__dict__.get("_spec")
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None:
+            spec.kwargs = {name: _plain(value) for name, value in spec.kwargs.items()}
+        self.__dict__["_spec"] = spec
+
+    def render(self) -> Any:
+        """A text or a picture, by the render mode."""
+        if self.render_mode is None:
+            name = self.spec.id if self.spec else type(self).__name__
+            gymnasium.logger.warn(
+                f'render() needs a render mode, chosen when {name} is made: render_mode="ansi" or "rgb_array"'
+            )
+            return None
+        return self._text() if self.render_mode == "ansi" else self._picture()
+
+    def _text(self) -> str:
+        raise NotImplementedError
+
+    def _picture(self) -> NDArray[np.uint8]:
+        raise NotImplementedError
+
+
+def _plain(value: Any) -> Any:
+    """Paths and NumPy's integers as what JSON knows."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return int(value) if isinstance(value, np.integer) else value
+
+
+class FiniteMDPEnv(_Env):
+    """Any finite model: observations are states, rewards are r(x, a), and it goes on for ever.
+
+    model: a `FiniteMDP`, or the path of an .npz file that one was saved to.
+    render_mode: "ansi" for text, "rgb_array" for pictures.
+    """
+
+    def __init__(self, model: FiniteMDP | str | os.PathLike[str] | None = None, render_mode: str | None = None) -> None:
+        super().__init__(render_mode)
+        if isinstance(model, str | os.PathLike):
+            model = FiniteMDP.load(model)
+        if not isinstance(model, FiniteMDP):
+            raise InvalidInput(f"model must be a FiniteMDP or the path of an .npz file, not {model!r}")
+        self.model = model
+        self.observation_space = spaces.Discrete(model.num_states)
+        self.action_space = spaces.Discrete(model.num_actions)
+        self._num_actions = model.num_actions
+        self._rows: dict[int, tuple[float, array[int], array[float] | None]] = {}  # of the pairs met so far
+        self._state = -1  # until reset
+        self._previous = -1
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        """Go to the initial state."""
+        super().reset(seed=seed, options=options)
+        self._state, self._previous = self.model.initial_state, -1
+        return self._state, {}
+
+    def step(self, action: Any) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Draw the successor."""
+        try:
+            action = operator.index(action)
+        except TypeError:
+            _bad_action(action, self._num_actions)
+        if not 0 <= action < self._num_actions:
+            _bad_action(action, self._num_actions)
+        state = self._state
+        pair = state * self._num_actions + action
+        row = self._rows.get(pair)
+        if row is None:
+            row = self._rows[pair] = self._row(state, action)
+        reward, successors, cumulated = row
+        self._previous = state
+        # bisect_right never stops at a successor whose cumulated probability is no larger than the one before.
+        chosen = 0 if cumulated is None else bisect_right(cumulated, self.np_random.random())
+        self._state = state = successors[chosen]
+        return state, reward, False, False, {}
+
+    def _row(self, state: int, action: int) -> tuple[float, array[int], array[float] | None]:
+        """r(x, a), the possible successors, and their cumulated probabilities if there are several."""
+        if state < 0:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        mdp = self.model
+        if mdp.is_sparse:
+            pair, rows = state * mdp.num_actions + action, mdp.transitions
+            part = slice(rows.indptr[pair], rows.indptr[pair + 1])
+            successors, probabilities = rows.indices[part], rows.data[part]
+        else:
+            successors = np.flatnonzero(mdp.transitions[state, action])
+            probabilities = mdp.transitions[state, action, successors]
+        cumulated = None
+        if len(successors) > 1:
+            cumulated = array("d", np.cumsum(probabilities).tolist())
+            cumulated[-1] = 1.0  # a draw is below one, so rounding cannot lead past the end
+        return float(mdp.rewards[state, action]), array("q", successors.tolist()), cumulated
+
+    def get_state(self) -> list[float]:
+        """All there is to know but the random generator; `set_state` takes it back."""
+        if self._state < 0:
+            raise gymnasium.error.ResetNeeded("call reset() before get_state()")
+        return [self._state]
+
+    def set_state(self, state: Sequence[Any]) -> None:
+        """Go to a state that `get_state` returned."""
+        try:
+            (number,) = state
+            whole = int(number)
+        except (TypeError, ValueError, OverflowError):
+            whole = -1
+        if not 0 <= whole < self.model.num_states or whole != number:
+            raise InvalidInput(f"state must be a list of one number in 0..{self.model.num_states - 1}, not {state!r}")
+        self._state, self._previous = whole, -1
+
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The row and the column of each state: its two coordinates, or else a strip wrapped into rows."""
+        cells = self.model.coordinates
+        if cells is not None and cells.shape[1] == 2 and cells.max() <= 4096:
+            return cells[:, 0], cells[:, 1]
+        count = self.model.num_states
+        columns = count if count <= 20 else int(np.ceil(np.sqrt(2 * count)))
+        row, column = np.divmod(np.arange(count), columns)
+        return row, column
+
+    def _marked(self) -> drawing.Board:
+        row, column = self._places()
+        best = self.model.rewards.max(axis=1)
+        span = best.max() - best.min()
+        worth = np.full((row.max() + 1, column.max() + 1), np.nan)
+        worth[row, column] = (best - best.min()) / span if span > 0 else 0.0
+        agent, previous = ((int(row[x]), int(column[x])) for x in (self._state, self._previous))
+        return drawing.Board(worth, agent, previous if self._previous >= 0 else None)
+
+    def _text(self) -> str:
+        names = self.model.state_names
+        name = f" {names[self._state]}" if names else ""
+        return drawing.board_text(self._marked(), f"state {self._state} of {self.model.num_states}{name}")
+
+    def _picture(self) -> NDArray[np.uint8]:
+        return drawing.board_picture(self._marked())
+
+
+class ErgodicEnv(FiniteMDPEnv):
+    """`aapi.environments.ergodic`."""
+
+    def __init__(self, num_states: int = 10, num_actions: int = 2, render_mode: str | None = None) -> None:
+        super().__init__(ergodic(num_states, num_actions), render_mode)
+
+
+class RiverSwimEnv(FiniteMDPEnv):
+    """`aapi.environments.river_swim`."""
+
+    def __init__(self, num_states: int = 6, render_mode: str | None = None) -> None:
+        super().__init__(river_swim(num_states), render_mode)
+
+
+class DeepSeaEnv(FiniteMDPEnv):
+    """`aapi.environments.deep_sea`."""
+
+    def __init__(self, size: int = 10, render_mode: str | None = None) -> None:
+        super().__init__(deep_sea(size), render_mode)
+        self.size = size
+
+    def _marked(self) -> drawing.Board:
+        depth = np.repeat(np.linspace(0.1, 1.0, self.size)[:, None], self.size, axis=1)
+        treasure = (self.size - 1, self.size - 1)
+        return replace(super()._marked(), worth=depth, treasure=treasure, tint=drawing.SEA)
+
+
+class AccessControlEnv(FiniteMDPEnv):
+    """`aapi.environments.access_control`."""
+
+    def __init__(self, num_servers: int = 10, render_mode: str | None = None) -> None:
+        super().__init__(access_control(num_servers), render_mode)
+        self.num_servers = num_servers
+
+    def _text(self) -> str:
+        free, priority = divmod(self._state, len(PAYMENTS))
+        return drawing.queue_text(self.num_servers, free, f"{PAYMENTS[priority]:g}")
+
+    def _picture(self) -> NDArray[np.uint8]:
+        free, priority = divmod(self._state, len(PAYMENTS))
+        return drawing.queue_picture(self.num_servers, free, priority, f"{PAYMENTS[priority]:g}")
+
+
+class CartPoleEnv(_Env):
+    """`aapi.environments.cartpole`, by the same compiled steps as the algorithms: the ends of episodes are rewards.
+
+    The observation is (x, ẋ, θ, θ̇) in double precision. `reset` draws a new stream from the environment's generator.
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 50}  # noqa: RUF012 - as Gymnasium declares it
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        super().__init__(render_mode)
+        high = np.array([MAX_POSITION, MAX_SPEED, MAX_ANGLE, MAX_TURN])
+        self.observation_space = spaces.Box(-high, high, dtype=np.float64)
+        self.action_space = spaces.Discrete(2)
+        self._state = np.zeros(5)  # the observation, and the number of steps in the episode
+        self._stream = np.zeros(4, dtype=np.uint64)
+        self._started = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """A fresh start with a fresh stream."""
+        super().reset(seed=seed, options=options)
+        self._stream[:] = self.np_random.integers(2**64, size=4, dtype=np.uint64)
+        start(self._state, self._stream)
+        self._started = True
+        return self._state[:4].copy(), {}
+
+    def step(self, action: Any) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+        """Push to the left (0) or to the right (1)."""
+        try:
+            action = operator.index(action)
+        except TypeError:
+            _bad_action(action, 2)
+        if not 0 <= action < 2:
+            _bad_action(action, 2)
+        if not self._started:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        reward = step(self._state, action, self._stream)
+        return self._state[:4].copy(), float(reward), False, False, {}
+
+    def get_state(self) -> list[float]:
+        """(x, ẋ, θ, θ̇), the steps in the episode, and the four words of the stream, which are whole numbers."""
+        if not self._started:
+            raise gymnasium.error.ResetNeeded("call reset() before get_state()")
+        return [*self._state.tolist(), *self._stream.tolist()]
+
+    def set_state(self, state: Sequence[Any]) -> None:
+        """Go to a state that `get_state` returned."""
+        try:
+            numbers = np.array(state[:5], dtype=np.float64)
+            words = [operator.index(word) for word in state[5:]]
+            stream = np.array(words, dtype=np.uint64)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput(f"state must be what get_state() returned, not {state!r}") from None
+        observation, taken = numbers[:4], numbers[4:]
+        if len(words) != 4 or not any(words) or not ((taken >= 0) & (taken < LIMIT) & (taken == np.floor(taken))).all():
+            raise InvalidInput(f"state must be what get_state() returned, not {state!r}")
+        if not self.observation_space.contains(observation):
+            raise InvalidInput(f"the observation {observation.tolist()} lies outside {self.observation_space}")
+        self._state[:], self._stream[:], self._started = numbers, stream, True
+
+    def _text(self) -> str:
+        x, speed, angle, turn, _ = self._state.tolist()
+        return drawing.cart_text((x, speed, angle, turn), MAX_POSITION)
+
+    def _picture(self) -> NDArray[np.uint8]:
+        return drawing.cart_picture(float(self._state[0]), float(self._state[2]), MAX_POSITION)
+
+
+def _bad_action(action: Any, count: int) -> NoReturn:
+    raise InvalidInput(f"an action is a whole number in 0..{count - 1}, not {action!r}")
