@@ -8,7 +8,7 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from aapi.cli.algorithms import add_algorithm_arguments, make_algorithm, name_the_flag
+from aapi.cli.algorithms import add_algorithm_arguments, make_algorithm, name_the_flag, vector_defaults
 from aapi.cli.features import FEATURES_HELP, make_features
 from aapi.cli.problems import add_problem_arguments, read_problem
 from aapi.cli.text import plural, print_facts, text_plot
@@ -54,8 +54,7 @@ def run(options: argparse.Namespace) -> None:
     from aapi.algorithms import run as run_algorithm
 
     problem = read_problem(options)
-    defaults = DEFAULTS | (PROBLEM_DEFAULTS[options.problem](problem) if options.problem in PROBLEM_DEFAULTS else {})
-    algorithm, settings = make_algorithm(options, defaults)
+    algorithm, settings = make_algorithm(options, _defaults(options, problem))
     try:
         result = run_algorithm(
             algorithm, problem, options.steps, options.runs, options.seed, threads=options.threads,
@@ -70,16 +69,11 @@ def run(options: argparse.Namespace) -> None:
         show(options, result, facts, settings)
 
 
-def _deep_sea_defaults(mdp: Any) -> dict[str, Any]:
-    size = math.isqrt(mdp.num_states)
-    return {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 1.0}
-
-
-def _cartpole_defaults(_: Any) -> dict[str, Any]:
-    return {"phase_length": 2000, "horizon": 100, "centre": False, "ridge": 1.0, "eta": 0.1}
-
-
-PROBLEM_DEFAULTS = {"deep-sea": _deep_sea_defaults, "cartpole": _cartpole_defaults}
+def _defaults(options: argparse.Namespace, problem: Any) -> dict[str, Any]:
+    if options.problem == "deep-sea":
+        size = math.isqrt(problem.num_states)
+        return DEFAULTS | {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 1.0}
+    return vector_defaults(options.algorithm) if options.problem == "cartpole" else DEFAULTS
 
 
 def describe(result: Result) -> dict[str, Any]:

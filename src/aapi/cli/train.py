@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aapi.cli.algorithms import add_algorithm_arguments, make_algorithm, name_the_flag
+from aapi.cli.algorithms import add_algorithm_arguments, make_algorithm, name_the_flag, vector_defaults
 from aapi.cli.environments import make_environment, read_ending
 from aapi.cli.features import FEATURES_HELP, make_features
 from aapi.cli.text import plural, print_facts, text_plot
@@ -22,11 +22,12 @@ __all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
-  aapi train FrozenLake-v1 --steps 200000 --horizon 30 --save lake.aapi
-  aapi train MountainCar-v0 --features tiles:8x8 --continuing 100 --steps 200000
+  aapi train FrozenLake-v1 --steps 400000 --save lake.aapi
+  aapi train Acrobot-v1 --features radial:200 --continuing 100 --horizon 200
   aapi train --resume cart.aapi --steps 200000 --save cart.aapi
 """
-DEFAULTS = {"phase_length": 2000, "horizon": 100, "centre": False, "ridge": 1.0, "eta": 0.1}
+# For tables: long phases, since what a phase has not seen counts as worth nothing.
+TABLE_DEFAULTS = {"phase_length": 20_000, "horizon": 50, "centre": False, "ridge": 1.0, "eta": 0.1}
 
 
 def add_command(commands: Any) -> None:
@@ -114,13 +115,17 @@ def _check_paths(options: argparse.Namespace) -> None:
 
 def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     from aapi.agent import Agent
+    from aapi.agent.observations import observations_of
     from aapi.environments import Continuing
+    from aapi.features import OneHot
 
     if options.environment is None:
         raise InvalidInput("name an environment, such as CartPole-v1, or an agent to go on with, --resume FILE")
-    algorithm, settings = make_algorithm(options, DEFAULTS)
     features = make_features(options.features, options.low, options.high)
     env = make_environment(options.environment)
+    countable = all(observations_of(env.observation_space).counts)
+    tables = isinstance(features, OneHot) or (features is None and countable)
+    algorithm, settings = make_algorithm(options, TABLE_DEFAULTS if tables else vector_defaults(options.algorithm))
     if options.continuing is not None or options.limit is not None:
         env = Continuing(env, read_ending(options.continuing or "keep"), options.limit)
     return Agent(algorithm, env, features, options.seed or 0), settings
