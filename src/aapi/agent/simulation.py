@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
 
-from aapi.errors import InvalidInput
+from aapi.errors import AapiError, InvalidInput
 from aapi.features.active import per_action
 from aapi.simulation import Basis, PhaseData
 from aapi.simulation.jit import kernel
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from aapi.agent.observations import Observations
     from aapi.environments.continuing import Continuing
 
-__all__ = ["GymnasiumSimulation"]
+__all__ = ["GymnasiumSimulation", "told"]
 
 
 class GymnasiumSimulation:
@@ -77,32 +76,51 @@ class GymnasiumSimulation:
         except InvalidInput:
             raise
         except Exception as error:
-            raise InvalidInput(f"the environment raised {_told(error)} on reset") from error
+            raise InvalidInput(f"the environment raised {told(error)} on reset") from error
         self.current = self.encoded(observation)
 
     def collect(self, policy: Any, steps: int) -> None:
         """Take some steps of the phase under way."""
-        step, encoded = self._environment().step, self.encoded
+        env, encode, tables = self._environment(), self.encode, self.basis is None
+        step, start = env.step, int(getattr(env.action_space, "start", 0))
         act = self.actor(policy, self.streams[0])
         states, actions, rewards = self.states[0], self.actions[0], self.rewards[0]
         current, first = self.current, self.filled
-        start = int(getattr(self._environment().action_space, "start", 0))
-        for t in range(first, first + steps):
-            states[t] = current
-            action = act(current)
-            try:
+        try:
+            for t in range(first, first + steps):
+                states[t] = current
+                action = act(current)
                 observation, reward, _, _, info = step(start + action)
-            except InvalidInput:
-                raise
-            except Exception as error:
-                raise InvalidInput(f"step {self.time + 1}: the environment raised {_told(error)}") from error
-            self.current = current = encoded(observation)
-            actions[t] = action
-            rewards[t] = _number(reward, self.time + 1)
-            self.filled += 1
-            self.time += 1
-            if "episode" in info:
-                self.episodes.append(info["episode"])
+                current = encode(observation)
+                if tables and current < 0:
+                    raise InvalidInput(f"the observation {observation} is not in its space")
+                actions[t] = action
+                rewards[t] = reward
+                self.filled += 1
+                if "episode" in info:
+                    self.episodes.append(info["episode"])
+        except Exception as error:
+            self._account(current, first)  # an earlier value may be the cause
+            what = str(error) if isinstance(error, AapiError) else f"the environment raised {told(error)}"
+            raise InvalidInput(f"step {self.time + 1}: {what}") from error
+        self._account(current, first)
+
+    def _account(self, current: Any, first: int) -> None:
+        """Note the steps taken since step `first` of the phase, unless a number in them is not finite."""
+        before = self.time - first
+        self.current, self.time = current, before + self.filled
+        rewards = self.rewards[0, first : self.filled]
+        if not np.isfinite(rewards).all():
+            t = int(np.flatnonzero(~np.isfinite(rewards))[0])
+            raise InvalidInput(f"step {before + first + t + 1}: the reward is {rewards[t]}, not a finite number")
+        if self.basis is not None and self.filled > first:
+            seen = np.concatenate([self.states[0, first + 1 : self.filled], [current]])
+            wrong = np.argwhere(~np.isfinite(seen))
+            if wrong.size:
+                t, j = wrong[0]
+                raise InvalidInput(
+                    f"step {before + first + t + 1}: observation[{j}] is {seen[t, j]}, not a finite number"
+                )
 
     def take(self) -> PhaseData:
         """The data of the phase, which is then over."""
@@ -131,28 +149,21 @@ class GymnasiumSimulation:
         return policy.probabilities(self.basis, np.asarray(current)[None, None])[0, 0]
 
     def encoded(self, observation: Any) -> Any:
-        """The observation as kernels need it, or an error that says what is wrong with it."""
+        """An observation as a state or a vector, or an error that says what is wrong with it."""
         try:
             encoded = self.encode(observation)
-            if self.basis is None:
-                if encoded < 0:
-                    raise InvalidInput(f"step {self.time + 1}: the observation {observation} is not in its space")
-                return encoded
-            if encoded.shape == (self.basis.dimension,) and math.isfinite(encoded.sum()):
-                return encoded
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
-            if isinstance(error, InvalidInput):
-                raise
-            raise InvalidInput(
-                f"step {self.time + 1}: the observation {observation!r} cannot be read ({_told(error)})"
-            ) from error
+            raise InvalidInput(f"the observation {observation!r} cannot be read ({told(error)})") from error
+        if self.basis is None:
+            if encoded < 0:
+                raise InvalidInput(f"the observation {observation!r} is not in its space")
+            return encoded
         if encoded.shape != (self.basis.dimension,):
-            raise InvalidInput(
-                f"step {self.time + 1}: the observation has the shape {encoded.shape}, not ({self.basis.dimension},)"
-            )
-        wrong = np.flatnonzero(~np.isfinite(encoded))
-        where, value = (wrong[0], encoded[wrong[0]]) if wrong.size else (0, encoded[0])
-        raise InvalidInput(f"step {self.time + 1}: observation[{where}] is {value}, not a finite number")
+            raise InvalidInput(f"an observation has {self.basis.dimension} numbers, not the shape {encoded.shape}")
+        if not np.isfinite(encoded).all():
+            j = int(np.flatnonzero(~np.isfinite(encoded))[0])
+            raise InvalidInput(f"observation[{j}] is {encoded[j]}, not a finite number")
+        return encoded
 
     def _environment(self) -> Continuing:
         if self.env is None:
@@ -160,17 +171,7 @@ class GymnasiumSimulation:
         return self.env
 
 
-def _number(reward: Any, time: int) -> float:
-    try:
-        value = float(reward)
-    except (TypeError, ValueError):
-        value = math.nan
-    if not math.isfinite(value):
-        raise InvalidInput(f"step {time}: the reward is {reward!r}, not a finite number")
-    return value
-
-
-def _told(error: Exception) -> str:
+def told(error: Exception) -> str:
     """An error in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

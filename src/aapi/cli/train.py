@@ -23,11 +23,11 @@ __all__ = ["add_command"]
 EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
   aapi train FrozenLake-v1 --steps 400000 --save lake.aapi
-  aapi train Acrobot-v1 --features radial:200 --continuing 100 --horizon 200
+  aapi train Acrobot-v1 --features fourier:1 --continuing 100 --eta 0.1
   aapi train --resume cart.aapi --steps 200000 --save cart.aapi
 """
 # For tables: long phases, since what a phase has not seen counts as worth nothing.
-TABLE_DEFAULTS = {"phase_length": 20_000, "horizon": 50, "centre": False, "ridge": 1.0, "eta": 0.1}
+TABLE_DEFAULTS = {"phase_length": 20_000, "horizon": 30, "centre": False, "ridge": 10.0, "eta": 0.3}
 
 
 def add_command(commands: Any) -> None:

@@ -96,8 +96,11 @@ def fill_features(basis: Any, observation: Any, features: Any, work: Any) -> Non
 
 @kernel
 def scaled(basis: Any, observation: Any, j: Any) -> Any:
-    """Coordinate j of s."""
-    return min(1.0, max(0.0, (observation[j] - basis.low[j]) / basis.width[j]))
+    """Coordinate j of s; 0 for a nan, which must not become the number of a tile."""
+    s = (observation[j] - basis.low[j]) / basis.width[j]
+    if not s > 0.0:
+        return 0.0
+    return min(1.0, s)
 
 
 @kernel
