@@ -34,8 +34,8 @@ def test_normal_equations_equal_the_direct_product(basis, visits):
         features = basis(observations[:visits])[chosen]
         gram, rhs = features.T @ features, features.T @ targets[chosen]
         size = basis.num_features
-        lower = np.tril(equations.gram[:, :size])
-        assert abs(lower - np.tril(gram)).max() <= 1e-9 * max(1.0, abs(gram).max())
+        upper = np.triu(equations.gram[:, :size])
+        assert abs(upper - np.triu(gram)).max() <= 1e-9 * max(1.0, abs(gram).max())
         assert equations.rhs == pytest.approx(rhs, abs=1e-9)
         assert equations.solve(0.7)
         assert equations.rhs == pytest.approx(np.linalg.solve(gram + 0.7 * np.eye(size), rhs), abs=1e-8)
@@ -49,7 +49,7 @@ def test_factors_are_cholesky_factors(size):
     room = aligned_zeros(1, size, size)[0]
     room[:, :size] = gram
     assert factorise(room, 0.1)
-    assert np.tril(room[:, :size]) == pytest.approx(np.linalg.cholesky(gram + 0.1 * np.eye(size)), abs=1e-10)
+    assert np.triu(room[:, :size]) == pytest.approx(np.linalg.cholesky(gram + 0.1 * np.eye(size)).T, abs=1e-10)
 
 
 def test_singular_matrices_are_noticed_at_any_scale():
@@ -65,6 +65,6 @@ def test_products_are_added(depth, shape):
     random = np.random.default_rng(depth)
     left, right = random.standard_normal((8, shape[0])), random.standard_normal((8, shape[1]))
     out = random.standard_normal(shape)
-    expected = out - 2.0 * left[:depth].T @ right[:depth]
-    add_product(left, right, depth, -2.0, 0, False, out)
+    expected = out + left[:depth].T @ right[:depth]
+    add_product(left, right, depth, False, out)
     assert out == pytest.approx(expected)

@@ -23,7 +23,7 @@ BLOCK = 32  # visits that are taken in together
 
 
 class NormalEquations:
-    """Σ_t ψψᵀ, of which only the lower triangle is filled and rows are padded, and Σ_t ψ target.
+    """Σ_t ψψᵀ, of which only the upper triangle is sure to be filled and rows are padded, and Σ_t ψ target.
 
     The Gram matrix of a Fourier basis needs no product of features: cos x cos y = ½ cos(x + y) + ½ cos(x − y), so all
     of it follows from Σ_t e^{iπ k·s_t} for the sums and the differences k of two frequencies; and as e^{i(x + y)} is
@@ -40,32 +40,27 @@ class NormalEquations:
         self._products = aligned_zeros(1, 1 + dimension, size)[0]
         self.near = dimension - dimension // 2 if basis.kind == FOURIER else 0  # coordinates of the one half
         self.far = dimension - self.near if basis.kind == FOURIER else 0  # and of the other
-        near, far = (2 * basis.order + 1) ** self.near, (2 * basis.order + 1) ** self.far
-        # Rows 2t and 2t + 1: real part, and imaginary part with the sign that makes a product's real part a sum.
-        self._near_waves, self._far_waves = aligned_zeros(1, 2 * BLOCK, near)[0], aligned_zeros(1, 2 * BLOCK, far)[0]
-        self._sums = aligned_zeros(1, far, near)[0]
-        # Frequencies come in pairs ±k, so of the differences half suffices: k = 0 and what is counted after it.
-        near, far = near // 2 + 1, far // 2 + 1
-        self._near_halves, self._far_halves = aligned_zeros(2, BLOCK, near), aligned_zeros(2, BLOCK, far)
-        self._even, self._odd = aligned_zeros(2, far, near)
+        # Frequencies come in pairs ±k, so of {−order … order}ⁿ half suffices: k = 0 and what is counted after it.
+        near, far = ((2 * basis.order + 1) ** part // 2 + 1 for part in (self.near, self.far))
+        self._near_halves, self._far_halves = np.zeros((2, BLOCK, near)), aligned_zeros(2, BLOCK, 3 * far)
+        self._even, self._odd = aligned_zeros(2, near, 3 * far)
 
     def fill(
         self, observations: NDArray[np.float64], actions: NDArray[np.int32], targets: NDArray[np.float64], action: int
     ) -> int:
         """Fill `gram` and `rhs` from the first steps, as many as targets, where the action was taken; their number."""
-        for array in (self.gram, self._products, self._sums, self._even, self._odd):
+        for array in (self.gram, self._products, self._even, self._odd):
             array[:] = 0.0
         visits: int = _add_visits(
             self.basis, self.near, observations, actions, targets, action, self._features, self._work, self._columns,
-            self._near_waves, self._far_waves, self._near_halves, self._far_halves, self._products, self._sums,
-            self._even, self._odd, self.gram,
+            self._near_halves, self._far_halves, self._products, self._even, self._odd, self.gram,
         )  # fmt: skip
         size = self.basis.size
         self.rhs[:] = self._products[0, : len(self.rhs)]
         if self.basis.kind == FOURIER:
-            _add_fourier_gram(self.basis.order, self.near, self.far, self._sums, self._even, self._odd, self.gram)
+            _add_fourier_gram(self.basis.order, self.near, self.far, self._even, self._odd, self.gram)
             if self.basis.linear:
-                self.gram[size:] = self._products[1:]
+                self.gram[:, size : len(self.rhs)] = self._products[1:, : len(self.rhs)].T
         return visits
 
     def solve(self, ridge: float) -> bool:
@@ -79,12 +74,14 @@ class NormalEquations:
 @kernel
 def _add_visits(
     basis: Any, near: Any, observations: Any, actions: Any, targets: Any, action: Any, features: Any, work: Any,
-    columns: Any, near_waves: Any, far_waves: Any, near_halves: Any, far_halves: Any, products: Any, sums: Any,
-    even: Any, odd: Any, gram: Any,
+    columns: Any, near_halves: Any, far_halves: Any, products: Any, even: Any, odd: Any, gram: Any,
 ) -> Any:  # fmt: skip
     """Add up what the normal equations are made of, a block of visits at a time."""
     fourier = basis.kind == FOURIER
     dimension = basis.low.size
+    far_size = (2 * basis.order + 1) ** (dimension - near) // 2 + 1
+    room = (2 * basis.order + 1) ** near if fourier else 1
+    real, imaginary = np.empty(room), np.empty(room)
     visits = 0
     depth = 0
     for t in range(targets.size):
@@ -94,33 +91,43 @@ def _add_visits(
             for j in range(dimension):
                 columns[depth, 1 + j] = observations[t, j]
             if fourier:
-                real, imaginary = near_waves[2 * depth], near_waves[2 * depth + 1]
-                _fill_half(basis, observations[t], 0, near, real, imaginary, near_halves, depth)
-                real, imaginary = far_waves[2 * depth], far_waves[2 * depth + 1]
-                _fill_half(basis, observations[t], near, dimension, real, imaginary, far_halves, depth)
-                for i in range(imaginary.size):
-                    imaginary[i] = -imaginary[i]
+                near_cosine, near_sine = _fill_half(
+                    basis, observations[t], 0, near, real, imaginary, near_halves[0, depth], near_halves[1, depth]
+                )
+                cosines, sines = far_halves[0, depth], far_halves[1, depth]
+                far_cosine, far_sine = _fill_half(
+                    basis, observations[t], near, dimension, real, imaginary, cosines, sines
+                )
+                cosine = near_cosine * far_cosine - near_sine * far_sine
+                sine = near_sine * far_cosine + near_cosine * far_sine
+                for i in range(far_size):
+                    cosines[far_size + i] = cosine * cosines[i]
+                    sines[far_size + i] = cosine * sines[i]
+                    cosines[2 * far_size + i] = sine * sines[i]
+                    sines[2 * far_size + i] = sine * cosines[i]
             depth += 1
             visits += 1
         if depth == BLOCK or (depth > 0 and t == targets.size - 1):
-            add_product(columns, features, depth, 1.0, 0, False, products)
+            add_product(columns, features, depth, False, products)
             if fourier:
-                add_product(far_waves, near_waves, 2 * depth, 1.0, 0, False, sums)
-                add_product(far_halves[0], near_halves[0], depth, 1.0, 0, False, even)
-                add_product(far_halves[1], near_halves[1], depth, 1.0, 0, False, odd)
+                add_product(near_halves[0], far_halves[0], depth, False, even)
+                add_product(near_halves[1], far_halves[1], depth, False, odd)
             elif basis.kind == TILES:
                 _add_sparse(features, depth, gram)
             else:
-                add_product(features, features, depth, 1.0, 0, True, gram)
+                add_product(features, features, depth, True, gram)
             depth = 0
     return visits
 
 
 @kernel
 def _fill_half(
-    basis: Any, observation: Any, first: Any, last: Any, real: Any, imaginary: Any, halves: Any, row: Any
-) -> None:
-    """e^{iπ k·s} over the coordinates first … last − 1: for k in {0 … 2 order}ⁿ, and for half of {−order … order}ⁿ."""
+    basis: Any, observation: Any, first: Any, last: Any, real: Any, imaginary: Any, cosines: Any, sines: Any
+) -> Any:
+    """Cosines and sines of π k·s over the coordinates first … last − 1, for half of the k in {−order … order}ⁿ.
+
+    Returns cosine and sine for k = (order … order).
+    """
     real[0], imaginary[0] = 1.0, 0.0
     filled = 1
     shift = 0.0
@@ -132,32 +139,39 @@ def _fill_half(
     cosine, sine = math.cos(basis.order * shift), math.sin(basis.order * shift)
     middle = filled // 2
     for i in range(filled - middle):
-        halves[0, row, i] = real[middle + i] * cosine + imaginary[middle + i] * sine
-        halves[1, row, i] = imaginary[middle + i] * cosine - real[middle + i] * sine
+        cosines[i] = real[middle + i] * cosine + imaginary[middle + i] * sine
+        sines[i] = imaginary[middle + i] * cosine - real[middle + i] * sine
+    return cosine, sine
 
 
 @kernel
-def _add_fourier_gram(order: Any, near: Any, far: Any, sums: Any, even: Any, odd: Any, gram: Any) -> None:
-    """½ Σ cos(π (c + c')·s) + ½ Σ cos(π (c − c')·s) for all pairs of frequencies c ≥ c'."""
+def _add_fourier_gram(order: Any, near: Any, far: Any, even: Any, odd: Any, gram: Any) -> None:
+    """½ Σ cos(π (c + c')·s) + ½ Σ cos(π (c − c')·s) for all pairs of frequencies c ≤ c'."""
     near_places, far_places = _places(order, near), _places(order, far)
-    middle_near, middle_far = (2 * order + 1) ** near // 2, sums.shape[0] // 2
-    differences = np.empty((sums.shape[0], 2 * middle_near + 1))
-    for i in range(differences.shape[0]):
-        for j in range(differences.shape[1]):
-            # cos(x + y) = cos x cos y − sin x sin y; turning the sign of one half's frequency turns that of its sine.
-            di, dj = i - middle_far, j - middle_near
-            sign = 1.0 if (di < 0) == (dj < 0) else -1.0
-            differences[i, j] = even[abs(di), abs(dj)] - sign * odd[abs(di), abs(dj)]
+    middle_near, middle_far = (2 * order + 1) ** near // 2, (2 * order + 1) ** far // 2
+    half = middle_far + 1
+    sums = np.empty((2 * middle_far + 1, 2 * middle_near + 1))
+    differences = np.empty(sums.shape)
+    for i in range(sums.shape[0]):
+        for j in range(sums.shape[1]):
+            # With x from the far half and y from the near: cos(x + y) = cos x cos y − sin x sin y, and turning the sign
+            # of one half's frequency turns that of its sine. A sum of frequencies is z, all of them `order`, plus what
+            # can be a difference: cos(z + x + y) = cos z cos(x + y) − sin z (sin x cos y + cos x sin y).
+            x_sign, y_sign = 1.0 if i >= middle_far else -1.0, 1.0 if j >= middle_near else -1.0
+            x, y = abs(i - middle_far), abs(j - middle_near)
+            differences[i, j] = even[y, x] - x_sign * y_sign * odd[y, x]
+            sums[i, j] = (even[y, half + x] - x_sign * y_sign * odd[y, half + x]) - (
+                x_sign * even[y, 2 * half + x] + y_sign * odd[y, 2 * half + x]
+            )
     for i_far in range(far_places.size):
-        for j_far in range(i_far + 1):
+        for j_far in range(i_far, far_places.size):
             total = sums[far_places[i_far] + far_places[j_far]]
-            difference = differences[middle_far + far_places[i_far] - far_places[j_far]]
+            difference = differences[middle_far + far_places[j_far] - far_places[i_far]]
             for i_near in range(near_places.size):
                 row = gram[i_far * near_places.size + i_near]
-                last = i_near + 1 if i_far == j_far else near_places.size
-                for j_near in range(last):
+                for j_near in range(i_near if i_far == j_far else 0, near_places.size):
                     place = near_places[i_near] + near_places[j_near]
-                    apart = middle_near + near_places[i_near] - near_places[j_near]
+                    apart = middle_near + near_places[j_near] - near_places[i_near]
                     row[j_far * near_places.size + j_near] += 0.5 * (total[place] + difference[apart])
 
 
@@ -187,4 +201,4 @@ def _add_sparse(features: Any, depth: Any, gram: Any) -> None:
                 count += 1
         for m in range(count):
             for n in range(m + 1):
-                gram[active[m], active[n]] += features[t, active[m]] * features[t, active[n]]
+                gram[active[n], active[m]] += features[t, active[m]] * features[t, active[n]]

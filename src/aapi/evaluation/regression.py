@@ -12,6 +12,7 @@ import numpy as np
 
 from aapi.errors import InvalidInput
 from aapi.simulation.jit import kernel
+from aapi.simulation.linear_policy import dot
 
 __all__ = [
     "add_product",
@@ -24,7 +25,7 @@ __all__ = [
     "solve_upper",
 ]
 
-PANEL = 16  # columns that are eliminated together
+PANEL = 32  # rows that are eliminated together
 SINGULAR = 1e-12  # what elimination may leave of a diagonal entry before it counts as nothing
 
 
@@ -38,7 +39,7 @@ def singular_regression(ridge: float) -> InvalidInput:
 
 @kernel
 def fill_gram(visits: Any, starts: Any, columns: Any, values: Any, gram: Any) -> None:
-    """The lower triangle of Σ visits(x, a) φ(x, a) φ(x, a)ᵀ, block by block, from visits of shape (states, actions)."""
+    """The upper triangle of Σ visits(x, a) φ(x, a) φ(x, a)ᵀ, block by block, from visits of shape (states, actions)."""
     num_states, num_actions = visits.shape
     gram[:] = 0.0
     for x in range(num_states):
@@ -48,7 +49,7 @@ def fill_gram(visits: Any, starts: Any, columns: Any, values: Any, gram: Any) ->
                 block = a if gram.shape[0] > 1 else 0
                 for i in range(starts[pair], starts[pair + 1]):
                     for j in range(starts[pair], i + 1):  # the columns of a pair ascend
-                        gram[block, columns[i], columns[j]] += visits[x, a] * (values[i] * values[j])
+                        gram[block, columns[j], columns[i]] += visits[x, a] * (values[i] * values[j])
 
 
 @kernel
@@ -80,96 +81,105 @@ def predict(weights: Any, starts: Any, columns: Any, values: Any, table: Any) ->
 
 
 @kernel
-def add_product(left: Any, right: Any, depth: Any, sign: Any, first: Any, lower: Any, out: Any) -> None:
-    """out += sign · leftᵀ right, of `depth` rows, for rows and columns from `first` on; if `lower`, to the diagonal.
+def add_product(left: Any, right: Any, depth: Any, upper: Any, out: Any) -> None:
+    """out += leftᵀ right, of `depth` rows; if `upper`, from the diagonal on, an entry before it included.
 
     Two rows of `out` and four products at a time, along rows: what a vector unit does well without reordering sums.
     """
-    size = out.shape[0]
-    whole = depth - depth % 4
-    for i in range(first, size, 2):
-        pair = i + 1 < size
-        last = min(i + 2, right.shape[1]) if lower else right.shape[1]
-        out0, out1 = out[i, first:last], out[i + 1 if pair else i, first:last]
-        for k in range(0, whole, 4):
-            a0, a1, a2, a3 = sign * left[k, i], sign * left[k + 1, i], sign * left[k + 2, i], sign * left[k + 3, i]
-            r0, r1, r2, r3 = (
-                right[k, first:last],
-                right[k + 1, first:last],
-                right[k + 2, first:last],
-                right[k + 3, first:last],
-            )
-            if pair:
-                b0, b1 = sign * left[k, i + 1], sign * left[k + 1, i + 1]
-                b2, b3 = sign * left[k + 2, i + 1], sign * left[k + 3, i + 1]
-                for j in range(out0.size):
-                    out0[j] = out0[j] + (a0 * r0[j] + a1 * r1[j] + a2 * r2[j] + a3 * r3[j])
-                    out1[j] = out1[j] + (b0 * r0[j] + b1 * r1[j] + b2 * r2[j] + b3 * r3[j])
-            else:
-                for j in range(out0.size):
-                    out0[j] = out0[j] + (a0 * r0[j] + a1 * r1[j] + a2 * r2[j] + a3 * r3[j])
-        for k in range(whole, depth):
-            row = right[k, first:last]
+    rows, steps = out.shape[0] - out.shape[0] % 2, depth - depth % 4
+    for i in range(0, rows, 2):
+        first = i if upper else 0
+        out0, out1 = out[i, first:], out[i + 1, first:]
+        for k in range(0, steps, 4):
+            a0, a1, a2, a3 = left[k, i], left[k + 1, i], left[k + 2, i], left[k + 3, i]
+            b0, b1, b2, b3 = left[k, i + 1], left[k + 1, i + 1], left[k + 2, i + 1], left[k + 3, i + 1]
+            r0, r1, r2, r3 = right[k, first:], right[k + 1, first:], right[k + 2, first:], right[k + 3, first:]
             for j in range(out0.size):
-                out0[j] += sign * left[k, i] * row[j]
-            if pair:
-                for j in range(out0.size):
-                    out1[j] += sign * left[k, i + 1] * row[j]
+                x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]  # before anything is stored, or they would be read again
+                s0 = out0[j] + (a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3)
+                s1 = out1[j] + (b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3)
+                out0[j], out1[j] = s0, s1
+    for i in range(out.shape[0]):
+        first = i if upper else 0
+        out0 = out[i, first:]
+        for k in range(steps if i < rows else 0, depth):
+            factor, row = left[k, i], right[k, first:]
+            for j in range(out0.size):
+                out0[j] += factor * row[j]
 
 
 @kernel
 def factorise(gram: Any, ridge: Any) -> Any:
-    """Turn the lower triangle of G into L with L Lᵀ = G + ridge · I; false if that is singular.
+    """Turn the upper triangle of G into U with UᵀU = G + ridge · I; false if that is singular.
 
-    Cholesky's method in panels of columns, each kept transposed while it is worked on. Rows of `gram` may be padded.
+    Cholesky's method in panels of rows. Rows of `gram` may be padded; what is below the diagonal is overwritten.
     """
     size = gram.shape[0]
-    panel = np.empty((PANEL, gram.shape[1]))
     diagonal = np.empty(size)
     for k in range(size):
         gram[k, k] += ridge
         diagonal[k] = gram[k, k]
     for first in range(0, size, PANEL):
-        width = min(PANEL, size - first)
-        for i in range(first, size):
-            for k in range(min(width, i - first + 1)):
-                panel[k, i] = gram[i, first + k]
-        for k in range(width):
-            column = panel[k, first + k : size]
-            if not SINGULAR * diagonal[first + k] < column[0] < math.inf:  # against its own size: any scale will do
-                return False
-            pivot = math.sqrt(column[0])
-            for i in range(column.size):
-                column[i] /= pivot
-            for other in range(k + 1, width):
-                factor = column[other - k]
-                if factor != 0.0:
-                    below, target = column[other - k :], panel[other, first + other : size]
-                    for i in range(target.size):
-                        target[i] -= factor * below[i]
-        for i in range(first, size):
-            for k in range(min(width, i - first + 1)):
-                gram[i, first + k] = panel[k, i]
-        add_product(panel, panel, width, -1.0, first + width, True, gram)
+        last = min(first + PANEL, size)
+        for start in range(first, last, 4):
+            stop = min(start + 4, last)
+            _eliminate(gram, first, start, start, stop)
+            for k in range(start, stop):
+                row = gram[k, k:]
+                if not SINGULAR * diagonal[k] < row[0] < math.inf:  # against its own size: any scale will do
+                    return False
+                pivot = math.sqrt(row[0])
+                for j in range(row.size):
+                    row[j] /= pivot
+                for i in range(k + 1, stop):
+                    factor, source, target = row[i - k], row[i - k :], gram[i, i:]
+                    for j in range(target.size):
+                        target[j] -= factor * source[j]
+        _eliminate(gram, first, last, last, size)
     return True
 
 
 @kernel
-def solve_factorised(lower: Any, rhs: Any) -> None:
-    """Overwrite `rhs` with the solution of L Lᵀ x = rhs."""
-    for i in range(rhs.size):
-        value = rhs[i]
-        for j in range(i):
-            value -= lower[i, j] * rhs[j]
-        rhs[i] = value / lower[i, i]
-    solve_upper(lower, rhs)
+def _eliminate(upper: Any, k_first: Any, k_last: Any, first: Any, last: Any) -> None:
+    """Subtract the products of finished rows, k_first … k_last − 1, a multiple of 4, from rows first … last − 1."""
+    whole = last - (last - first) % 4
+    for i in range(first, whole, 4):
+        out0, out1, out2, out3 = upper[i, i:], upper[i + 1, i:], upper[i + 2, i:], upper[i + 3, i:]
+        for k in range(k_first, k_last, 4):
+            a0, a1, a2, a3 = upper[k, i], upper[k + 1, i], upper[k + 2, i], upper[k + 3, i]
+            b0, b1, b2, b3 = upper[k, i + 1], upper[k + 1, i + 1], upper[k + 2, i + 1], upper[k + 3, i + 1]
+            c0, c1, c2, c3 = upper[k, i + 2], upper[k + 1, i + 2], upper[k + 2, i + 2], upper[k + 3, i + 2]
+            d0, d1, d2, d3 = upper[k, i + 3], upper[k + 1, i + 3], upper[k + 2, i + 3], upper[k + 3, i + 3]
+            r0, r1, r2, r3 = upper[k, i:], upper[k + 1, i:], upper[k + 2, i:], upper[k + 3, i:]
+            for j in range(out0.size):
+                x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]  # before anything is stored, or they would be read again
+                s0 = out0[j] - (a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3)
+                s1 = out1[j] - (b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3)
+                s2 = out2[j] - (c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3)
+                s3 = out3[j] - (d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3)
+                out0[j], out1[j], out2[j], out3[j] = s0, s1, s2, s3
+    for i in range(whole, last):
+        out0 = upper[i, i:]
+        for k in range(k_first, k_last):
+            factor, row = upper[k, i], upper[k, i:]
+            for j in range(out0.size):
+                out0[j] -= factor * row[j]
 
 
 @kernel
-def solve_upper(lower: Any, rhs: Any) -> None:
-    """Overwrite `rhs` with the solution of Lᵀ x = rhs."""
-    for i in range(rhs.size - 1, -1, -1):
-        value = rhs[i] / lower[i, i]
+def solve_factorised(upper: Any, rhs: Any) -> None:
+    """Overwrite `rhs` with the solution of UᵀU x = rhs."""
+    for i in range(rhs.size):
+        value = rhs[i] / upper[i, i]
         rhs[i] = value
-        for j in range(i):
-            rhs[j] -= lower[i, j] * value
+        row, rest = upper[i, i + 1 : rhs.size], rhs[i + 1 :]
+        for j in range(rest.size):
+            rest[j] -= row[j] * value
+    solve_upper(upper, rhs)
+
+
+@kernel
+def solve_upper(upper: Any, rhs: Any) -> None:
+    """Overwrite `rhs` with the solution of U x = rhs."""
+    for i in range(rhs.size - 1, -1, -1):
+        rhs[i] = (rhs[i] - dot(upper[i, i + 1 : rhs.size], rhs[i + 1 :])) / upper[i, i]

@@ -1,0 +1,203 @@
+"""CartPole and Gymnasium: action selection against C, learning against mere stepping, flatness. Run by `make bench`."""
+# ruff: noqa: E402 - the number of threads is read when numpy is imported
+
+from __future__ import annotations
+
+import os
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"  # one thread on either side
+
+import ctypes
+import statistics
+import subprocess
+import tempfile
+import tracemalloc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+from learning import FLAGS, in_turn, median_ratio
+
+import aapi
+from aapi.environments import cartpole
+from aapi.evaluation import MonteCarlo
+from aapi.features import Fourier, OneHot
+from aapi.simulation import ContinuousSimulation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from aapi.simulation import Basis, LinearPolicy
+
+NUM_SAMPLED = 30
+
+
+def paper_algorithm() -> aapi.PolicyIteration:
+    """AAPI as the paper runs it on CartPole: τ = 2000, H = 100, ridge 1, η = 0.1, 30 sampled differences."""
+    evaluate = MonteCarlo(100, ridge=1.0)
+    return aapi.AAPI(phase_length=2000, evaluate=evaluate, eta=0.1, num_sampled=NUM_SAMPLED)
+
+
+def simulation_of(order: int, num_steps: int) -> ContinuousSimulation:
+    """One run of the compiled CartPole."""
+    problem = cartpole()
+    basis = Fourier(order=order).basis(problem.low, problem.high)
+    return ContinuousSimulation(problem, basis, 0, range(1), np.array([num_steps]))
+
+
+class Policy(ctypes.Structure):
+    """A policy with Fourier features, as cartpole.c declares it."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("dimension", "order", "num_features", "num_actions", "width")),
+        *((name, ctypes.c_void_p) for name in ("low", "range", "index", "differences")),
+    ]
+
+
+def compile_reference() -> Any:
+    """The C reference's `act`."""
+    source = Path(__file__).with_name("cartpole.c")
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "cartpole.so"
+        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", library, source, "-lm"], check=True)
+        act = ctypes.CDLL(str(library)).act
+    act.argtypes = [ctypes.POINTER(Policy), ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+    act.restype = ctypes.c_int
+    return act
+
+
+def probabilities_in_c(
+    act: Any, basis: Basis, policy: LinearPolicy, observations: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What LinearPolicy.probabilities returns, by C; the weights are the library's own arrays."""
+    runs, num_actions, num_features = policy.index.shape
+    assert (runs, policy.constant[0], policy.span) == (1, 0.0, False)
+    sizes = (basis.dimension, basis.order, num_features, num_actions, policy.differences.shape[2])
+    arrays = (basis.low, basis.width, policy.index, policy.differences)
+    given = Policy(*sizes, *(array.ctypes.data for array in arrays))
+    probabilities = np.empty((*observations.shape[:2], num_actions))
+    assert act(given, observations.shape[1], observations.ctypes.data, probabilities.ctypes.data) == 0
+    return probabilities
+
+
+def against_c(repeats: int = 15) -> None:
+    """The probabilities of a policy that was learnt on CartPole, where it goes; and its rollout, which knows less."""
+    act, count, num_phases = compile_reference(), 20_000, 40
+    algorithm, simulation = paper_algorithm(), simulation_of(4, 10**9)
+    for phase in algorithm.phases(simulation, num_phases * algorithm.phase_length):
+        policy = phase.next_policy
+    basis = simulation.features
+    assert policy.differences.shape[2] >= 2 * NUM_SAMPLED
+    observations = simulation.rollout(policy, count).states
+
+    def ours() -> NDArray[np.float64]:
+        return policy.probabilities(basis, observations)
+
+    def theirs() -> NDArray[np.float64]:
+        return probabilities_in_c(act, basis, policy, observations)
+
+    found = ours()
+    assert np.array_equal(found, theirs())
+    assert 0.0 < found.min() < found.max() < 1.0  # a temperature that matters
+    times = in_turn(repeats, ours, theirs, lambda: simulation.rollout(policy, count))
+    print(
+        f"CartPole, {basis.num_features} Fourier features, {NUM_SAMPLED} differences × 2 actions, {count:,} steps, ",
+        end="",
+    )
+    print(f"1 thread, median of {repeats}; probabilities bit-identical to C")
+    names = ("aapi, probabilities", "C, probabilities", "aapi, rollout: features, draws and dynamics")
+    for name, row in zip(names, times, strict=True):
+        print(f"  {name:43} {1e6 * statistics.median(row) / count:5.2f} µs per step")
+    print(f"  time ratio aapi / C: {median_ratio(times[0], times[1]):.2f}")
+
+
+def bare_stepping(name: str, num_steps: int) -> Callable[[], object]:
+    """Gymnasium steps, with actions drawn beforehand, and resets where an episode ends."""
+    env = gymnasium.make(name)
+    actions = np.random.default_rng(0).integers(env.action_space.n, size=num_steps).tolist()
+
+    def steps() -> None:
+        env.reset(seed=0)
+        step, reset = env.step, env.reset
+        for action in actions:
+            _, _, terminated, truncated, _ = step(action)
+            if terminated or truncated:
+                reset()
+
+    return steps
+
+
+def learning_against_stepping(repeats: int = 5) -> None:
+    """The compiled CartPole learnt with order 4, and Gymnasium's CartPole merely stepped."""
+    ours_steps, theirs_steps = 200_000, 50_000
+    algorithm = paper_algorithm()
+
+    def learning() -> object:
+        return aapi.run(algorithm, cartpole(), ours_steps, features=Fourier(order=4))
+
+    times = in_turn(repeats, learning, bare_stepping("CartPole-v1", theirs_steps))
+    rates = [[steps / t for t in row] for steps, row in zip((ours_steps, theirs_steps), times, strict=True)]
+    print(f"CartPole, Fourier order 4, τ = 2000, H = 100, 1 run of {ours_steps:,} steps, ", end="")
+    print(f"1 thread, median of {repeats}")
+    for name, row in zip(("aapi learns", "Gymnasium steps at random"), rates, strict=True):
+        rate = statistics.median(row)
+        print(f"  {name:25} {1e-3 * rate:6.1f} thousand steps/s, {1e6 / rate:5.2f} µs per step")
+    print(f"  aapi learns {median_ratio(*rates):.2f} × as fast as Gymnasium steps")
+
+
+def agent_against_stepping(repeats: int = 5) -> None:
+    """Learning in environments that are Python: what the agent adds to their own time."""
+    num_steps = 20_000
+    taxi = "Taxi-v4" if "Taxi-v4" in gymnasium.registry else "Taxi-v3"
+    cases = (("FrozenLake-v1", OneHot()), (taxi, OneHot()), ("CartPole-v1", Fourier(order=2)))
+    print(f"Agent.learn in Gymnasium's environments, τ = 2000, H = 100, {num_steps:,} steps, median of {repeats}")
+    for name, features in cases:
+        env = gymnasium.make(name)
+        algorithm = aapi.AAPI(phase_length=2000, evaluate=MonteCarlo(horizon=100))
+
+        def learning(algorithm: Any = algorithm, env: Any = env, features: Any = features) -> object:
+            return aapi.Agent(algorithm, env, features).learn(num_steps)
+
+        times = in_turn(repeats, learning, bare_stepping(name, num_steps))
+        learn, bare = (1e6 * statistics.median(row) / num_steps for row in times)
+        kind = f"Fourier({features.order})" if isinstance(features, Fourier) else "one-hot"
+        print(f"  {name:13} {kind:10} learn {learn:5.2f} µs per step, bare steps {bare:5.2f} µs: ", end="")
+        print(f"time ratio {median_ratio(*times):.2f}")
+
+
+def flatness() -> None:
+    """Few features and short phases, where any cost that grows with the number of phases would show."""
+    near, far, window, length = 50, 1000, 100, 200
+    algorithm = aapi.AAPI(phase_length=length, evaluate=MonteCarlo(100, ridge=1.0), eta=0.1, num_sampled=NUM_SAMPLED)
+
+    def phases() -> Any:
+        # As many phases in either, for the room that is made at the start.
+        num_steps = length * (far + window)
+        return algorithm.phases(simulation_of(1, num_steps), num_steps)
+
+    early, late = phases(), phases()
+    for generator, ahead in ((early, near), (late, far)):
+        for _ in range(ahead):
+            next(generator)
+    times = in_turn(window - 1, lambda: next(early), lambda: next(late))
+    held = {}
+    tracemalloc.start()
+    for phase in phases():
+        if phase.number in (near, far):
+            held[phase.number] = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    print(f"CartPole, Fourier order 1, τ = {length}, 1 run, around phase")
+    for number, row in zip((near, far), times, strict=True):
+        cost = 1e6 * statistics.median(row)
+        print(f"  {number:5,}  {cost:6.1f} µs per phase, {held[number] / 1024:6.1f} KiB held")
+
+
+if __name__ == "__main__":
+    against_c()
+    learning_against_stepping()
+    agent_against_stepping()
+    flatness()
