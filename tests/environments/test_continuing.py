@@ -97,7 +97,7 @@ def test_the_next_episode_starts_in_the_last_step_of_one():
     fresh, _ = plain.reset()
     assert steps[4] == (
         fresh, 2.0, False, False,
-        {"place": 4, "episode": {"length": 5, "return": 8.0, "terminated": True}},
+        {"place": 4, "ended": {"length": 5, "return": 8.0, "terminated": True}},
     )  # fmt: skip
     assert fresh != starts  # or else it could have been the same episode
     assert env.step(0)[:2] == (fresh + 1, 2.0)
@@ -120,7 +120,7 @@ def test_the_reward_of_the_last_step(ending, terminated, cut_off):
     steps = walk(env, [0] * 4 + [1] * 6 + [0])
     assert [step[1] for step in steps] == [2.0] * 3 + [terminated] + [0.0] * 5 + [cut_off] + [2.0]
     assert [type(steps[i][1]) for i in (3, 9)] == [float, float]
-    assert [step[4].get("episode") for step in steps] == [
+    assert [step[4].get("ended") for step in steps] == [
         *[None] * 3,
         {"length": 4, "return": 8.0, "terminated": True},
         *[None] * 5,
@@ -155,7 +155,7 @@ def test_it_is_the_cartpole_of_the_paper():
         action = int(state[2] + 0.4 * state[3] + random.normal(scale=0.25) > 0)
         _, reward, _, _, info = env.step(action)
         assert ours.step(action)[1] == reward
-        if "episode" in info:  # both start anew, from different draws
+        if "ended" in info:  # both start anew, from different draws
             ends += 1
             ours.set_state([*env.unwrapped.state.tolist(), 0, 1, 2, 3, 4])
     assert ends > 10
@@ -168,8 +168,8 @@ def test_reset_starts_a_new_episode_and_passes_its_arguments_on():
     one, _ = env.reset(seed=7, options={"a": 1})
     assert env.unwrapped.options == {"a": 1}
     assert one == Corridor().reset(seed=7)[0]
-    assert "episode" not in env.step(0)[4]
-    assert walk(env, [0] * 3)[-1][4]["episode"]["length"] == 4
+    assert "ended" not in env.step(0)[4]
+    assert walk(env, [0] * 3)[-1][4]["ended"]["length"] == 4
 
 
 @pytest.mark.parametrize("ending", ["keep", "shortfall", -1.5])
@@ -212,7 +212,7 @@ def test_an_environment_resumes_to_the_bit(name, episodes, limited):
     choices = np.random.default_rng(0).integers(env.action_space.n, size=900).tolist()
     env.reset(seed=12)
     steps = 3 if episodes == "the first, seeded" else 350
-    ends = sum("episode" in step[4] for step in walk(env, choices[:steps]))
+    ends = sum("ended" in step[4] for step in walk(env, choices[:steps]))
     assert (ends > 0) == (steps == 350)
     snapshot = env.snapshot()
     back = through_json(snapshot)
@@ -225,7 +225,7 @@ def test_an_environment_resumes_to_the_bit(name, episodes, limited):
     never_reset = make()
     never_reset.restore(back)
     expected = repr(walk(env, choices[400:]))
-    assert "episode" in expected
+    assert "ended" in expected
     assert repr(walk(fresh, choices[400:])) == expected
     assert repr(walk(never_reset, choices[400:])) == expected
     assert same_random_state(env, fresh)
@@ -305,6 +305,9 @@ def test_a_replay_that_ends_is_noticed():
     walk(env, [0, 1] * 8)
     snapshot = env.snapshot()
     snapshot["actions"] = np.ones(60, dtype=np.int64)
+    with pytest.raises(InvalidInput, match="a snapshot of 16 steps cannot have 60 actions"):
+        env.restore(snapshot)
+    snapshot["length"] = 60
     with pytest.raises(InvalidInput, match="it ended an episode"):
         env.restore(snapshot)
 
@@ -351,7 +354,7 @@ def test_a_shortfall_needs_a_limit():
     for env in (Corridor(), gymnasium.make("aapi/DeepSea-v0"), gymnasium.make("CartPole-v1", max_episode_steps=-1)):
         with pytest.raises(InvalidInput) as error:
             Continuing(env, "shortfall")
-        assert str(error.value) == 'ending "shortfall" needs a limit: the environment has no time limit of its own'
+        assert str(error.value) == 'ending "shortfall" needs a limit (--limit): the environment has no time limit'
 
 
 @pytest.mark.parametrize("given", [float("nan"), None, "1"])

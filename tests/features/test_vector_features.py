@@ -74,7 +74,7 @@ def test_radial_features_approximate_a_gaussian_kernel():
     [
         (Fourier(2), [-1.0, -math.inf], [1.0, math.inf], r"observation\[1\] lies in \[-inf, inf\].*low and high"),
         (Fourier(2), [-3.4e38], [3.4e38], r"observation\[0\].*finite bounds"),
-        (Tiles(), [1.0], [1.0], r"observation\[0\] has the bounds \[1, 1\]: low must be below high"),
+        (Tiles(), [2.0], [1.0], r"observation\[0\] has the bounds \[2, 1\]: low must be below high"),
         (Radial(low=[0.0, 1.0, 2.0]), [0.0], [1.0], "low must be a number or 1 numbers"),
         (Radial(low="wide"), [0.0], [1.0], "low must be a number"),
         (Fourier(high=math.nan), [0.0], [1.0], "high holds nan"),

@@ -12,12 +12,14 @@ import numpy as np
 from aapi.agent.defaults import Known, known
 from aapi.agent.observations import Observations, observations_of
 from aapi.agent.score import Score
-from aapi.agent.simulation import GymnasiumSimulation
+from aapi.agent.simulation import GymnasiumSimulation, told
+from aapi.agent.spaces import check_same_spaces
 from aapi.algorithms import RLSVI
 from aapi.checks import at_least
 from aapi.environments.continuing import Continuing
-from aapi.errors import InvalidInput
-from aapi.features import Fourier, OneHot
+from aapi.errors import InvalidInput, TooLarge
+from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Radial
+from aapi.features.bounds import MOST_FEATURES
 from aapi.progress import progress_bar
 from aapi.simulation.basis import LINEAR, TILES, Basis
 from aapi.simulation.random import streams
@@ -59,8 +61,8 @@ class Agent:
     env: a Gymnasium environment with discrete actions. If its episodes end, the next one begins in the same step: it is
         wrapped in `Continuing`, unless you did that, with the ending rule known for its id (CartPole: the paper's), or
         else the environment's own rewards.
-    features: OneHot (default for countable observations), Fourier (default for others, order 3), Tiles, Radial, or a
-        function of yours from an observation to a vector.
+    features: OneHot (default for countable observations), Fourier (default for up to four numbers, of order 3), Radial
+        (default for more), Tiles, or a function of yours from an observation to a vector.
     seed: of the agent's draws, and of the environment's first reset.
 
     Several agents of the same seed learn the same, and learning in pieces, or saved and loaded in between, is the same
@@ -74,8 +76,9 @@ class Agent:
         features: Any = None,
         seed: int = 0,
     ) -> None:
-        given = known(env) if isinstance(env, gymnasium.Env) else Known()
         self.env: Continuing | None = continuing(env)
+        # Bounds are known for what the environment itself shows, not for what wrappers make of it.
+        given = known(env) if env.observation_space == env.unwrapped.observation_space else Known()
         self._set_up(algorithm, env.observation_space, env.action_space, features, seed, (given.low, given.high))
 
     def _set_up(
@@ -83,24 +86,28 @@ class Agent:
     ) -> None:
         """All but the environment, which an agent from a file may do without. bounds: None for those of the space."""
         at_least(0, seed=seed)
+        if not all(hasattr(algorithm, part) for part in ("check", "start", "improve", "phase_length")):
+            raise InvalidInput(f"algorithm must be AAPI(…), Politex(…), RLSVI(…) or another, not {algorithm!r}")
         algorithm.check()
         self.algorithm, self.seed, self.bounds = algorithm, seed, bounds
         self.observation_space, self.action_space = observation_space, action_space
         self.num_actions = _count_actions(action_space)
         self.observations: Observations = observations_of(observation_space)
-        self.features: Any = features or (OneHot() if all(self.observations.counts) else Fourier())
+        self.features: Any = features or _default_features(self.observations)
         low, high = bounds
         self.basis = self._make_basis(low or self.observations.low, high or self.observations.high)
         encode: Any = self.observations.state if self.basis is None else self.observations.vector
         if not _named(self.features):
             encode = _vector_of(features)
         elif isinstance(self.features, OneHot) and self.basis is not None:
-            encode = lambda observation: np.array([self.observations.state(observation)], dtype=np.float64)  # noqa: E731
+            encode = _state_as_vector(self.observations)
         self.simulation = GymnasiumSimulation(
             self.env, self.observations, self.basis, self.num_actions, algorithm.phase_length, seed, encode
         )
         self.history: Any = algorithm.start(self.simulation)
         self.reward_sum = 0.0
+        # Where the environment was, of an agent from a file that has none.
+        self.whereabouts: dict[str, Any] = {"env": None, "snapshot": None, "current": None}
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
         self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice
 
@@ -110,15 +117,25 @@ class Agent:
         if _named(self.features):
             basis: Basis = self.features.basis(low, high)
             return basis
-        if not callable(self.features):
+        if not callable(self.features) or isinstance(self.features, type | Coordinates | FeatureMatrix):
             raise InvalidInput(f"features must be OneHot, Fourier, Tiles, Radial or a function, not {self.features!r}")
         # A function of the user's: what it returns for one observation says how long its vectors are.
-        size = np.size(self.features(self.observation_space.sample()))
+        try:
+            vector = np.asarray(self.features(self.observation_space.sample()), dtype=np.float64)
+        except Exception as error:
+            raise InvalidInput(f"the feature function raised {told(error)}") from error
+        if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
+            raise InvalidInput(f"features must return a vector of finite numbers, not {vector!r}")
+        size = vector.size
         return Basis(LINEAR, np.zeros(size), np.ones(size), 0, np.empty((0, 0)), np.empty(0), 1.0, 0, linear=True)
 
     def _states_as_tiles(self) -> Basis:
         """Indicators of states as weights: RLSVI's tables need a model, its weights do not."""
         states = self.observations.num_states
+        if states > MOST_FEATURES:
+            raise TooLarge(
+                f"RLSVI on {states} states would take a regression on as many features: take tiles or radial"
+            )
         half = np.array([[0.5]])  # puts a state into the middle of its tile
         width = np.array([max(1.0, states - 1.0)])
         return Basis(
@@ -158,6 +175,8 @@ class Agent:
         at_least(1, num_steps=num_steps, checkpoint_every=checkpoint_every)
         simulation = self.simulation
         if simulation.current is None:
+            if self.env is not None and simulation.time:
+                raise InvalidInput("where the environment was is not known: load the agent with an environment, env=…")
             simulation.reset(self.seed)
         last, start, first = simulation.time + num_steps, time.perf_counter(), simulation.time
         with progress_bar("learning", num_steps, show=progress) as advance:
@@ -220,8 +239,12 @@ class Agent:
         """
         at_least(1, num_steps=num_steps)
         at_least(0, seed=seed)
+        if env is not None and self.env is not None and env.unwrapped is self.env.unwrapped:
+            raise InvalidInput("give evaluate another environment than the one that the agent learns in")
+        where = continuing(env) if env is not None else self._another()
+        check_same_spaces(where, self.observation_space, self.action_space)
         simulation = GymnasiumSimulation(
-            continuing(env) if env is not None else self._another(), self.observations, self.basis, self.num_actions,
+            where, self.observations, self.basis, self.num_actions,
             num_steps, seed, self.simulation.encode,
         )  # fmt: skip
         simulation.reset(seed)
@@ -268,8 +291,24 @@ def continuing(env: gymnasium.Env[Any, Any]) -> Continuing:
         return env
     if not isinstance(env, gymnasium.Env):
         raise InvalidInput(f"env must be a Gymnasium environment, not {env!r}")
-    given = known(env)
+    given = Known() if holds_continuing(env) else known(env)
     return Continuing(env, ending=given.ending, limit=given.limit)
+
+
+def holds_continuing(env: Any) -> bool:
+    """Whether `Continuing` is among the wrappers of an environment."""
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, Continuing):
+            return True
+        env = env.env
+    return False
+
+
+def _default_features(observations: Observations) -> Any:
+    """Tables where observations are countable; a Fourier basis for few numbers, what does not explode for many."""
+    if all(observations.counts):
+        return OneHot()
+    return Fourier() if len(observations.low) <= 4 else Radial()
 
 
 def _count_actions(space: Any) -> int:
@@ -284,6 +323,16 @@ def _vector_of(function: Callable[[Any], Any]) -> Callable[[Any], NDArray[np.flo
     return lambda observation: np.asarray(function(observation), dtype=np.float64)
 
 
+def _state_as_vector(observations: Observations) -> Callable[[Any], NDArray[np.float64]]:
+    def encode(observation: Any) -> NDArray[np.float64]:
+        state = observations.state(observation)
+        if state < 0:
+            raise InvalidInput(f"the observation {observation} is not in its space")
+        return np.array([state], dtype=np.float64)
+
+    return encode
+
+
 def _named(features: Any) -> bool:
-    """Whether these are features of this library, which a file can name."""
-    return isinstance(features, OneHot) or hasattr(features, "basis")
+    """Whether these are features of this library, or like them, which need no call for each observation."""
+    return isinstance(features, OneHot) or (hasattr(features, "basis") and not isinstance(features, type))

@@ -53,7 +53,8 @@ class Observations:
                 "take fourier, tiles or radial features"
             )
         if math.prod(self.counts) > MOST_STATES:
-            raise TooLarge(f"{math.prod(self.counts)} states are too many for one-hot features: take tiles or radial")
+            digits = sum(map(math.log10, self.counts))
+            raise TooLarge(f"about 10^{digits:.0f} states are too many for one-hot features: take tiles or radial")
         return math.prod(self.counts)
 
 

@@ -85,25 +85,37 @@ class GymnasiumSimulation:
         step, start = env.step, int(getattr(env.action_space, "start", 0))
         act = self.actor(policy, self.streams[0])
         states, actions, rewards = self.states[0], self.actions[0], self.rewards[0]
-        current, first = self.current, self.filled
+        current, first, shape = self.current, self.filled, self.states.shape[2:]
+        reading = False
         try:
             for t in range(first, first + steps):
                 states[t] = current
                 action = act(current)
+                reading = False
                 observation, reward, _, _, info = step(start + action)
-                current = encode(observation)
-                if tables and current < 0:
-                    raise InvalidInput(f"the observation {observation} is not in its space")
+                reading = True
+                after = encode(observation)
+                if (after < 0) if tables else (after.shape != shape):
+                    raise InvalidInput(self._wrong(observation, after))
+                current = after
                 actions[t] = action
                 rewards[t] = reward
                 self.filled += 1
-                if "episode" in info:
-                    self.episodes.append(info["episode"])
-        except Exception as error:
-            self._account(current, first)  # an earlier value may be the cause
-            what = str(error) if isinstance(error, AapiError) else f"the environment raised {told(error)}"
-            raise InvalidInput(f"step {self.time + 1}: {what}") from error
+                if "ended" in info:
+                    self.episodes.append(info["ended"])
+        except BaseException as error:
+            self._account(current, first)  # which raises where an earlier value is the cause
+            if not isinstance(error, Exception):
+                raise
+            what = f"the observation {observation!r} cannot be read" if reading else "the environment raised"
+            line = str(error) if isinstance(error, AapiError) else f"{what} {told(error)}"
+            raise InvalidInput(f"step {self.time + 1}: {line}") from error
         self._account(current, first)
+
+    def _wrong(self, observation: Any, encoded: Any) -> str:
+        if self.basis is None:
+            return f"the observation {observation} is not in its space"
+        return f"an observation has {self.basis.dimension} numbers, not the shape {encoded.shape}"
 
     def _account(self, current: Any, first: int) -> None:
         """Note the steps taken since step `first` of the phase, unless a number in them is not finite."""
@@ -154,12 +166,10 @@ class GymnasiumSimulation:
             encoded = self.encode(observation)
         except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             raise InvalidInput(f"the observation {observation!r} cannot be read ({told(error)})") from error
+        if (encoded < 0) if self.basis is None else (encoded.shape != (self.basis.dimension,)):
+            raise InvalidInput(self._wrong(observation, encoded))
         if self.basis is None:
-            if encoded < 0:
-                raise InvalidInput(f"the observation {observation!r} is not in its space")
             return encoded
-        if encoded.shape != (self.basis.dimension,):
-            raise InvalidInput(f"an observation has {self.basis.dimension} numbers, not the shape {encoded.shape}")
         if not np.isfinite(encoded).all():
             j = int(np.flatnonzero(~np.isfinite(encoded))[0])
             raise InvalidInput(f"observation[{j}] is {encoded[j]}, not a finite number")

@@ -7,34 +7,34 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
 import numpy as np
-from gymnasium import spaces
 
 import aapi
 from aapi import algorithms, evaluation, features, improvement
-from aapi.agent.agent import Agent, continuing
+from aapi.agent.agent import Agent, continuing, holds_continuing
+from aapi.agent.spaces import check_same_spaces, described_space, made_space
 from aapi.environments.continuing import Continuing
 from aapi.errors import AapiError, InvalidInput
 from aapi.files import atomic_write, read_arrays
-from aapi.improvement.history import matching
+from aapi.improvement.history import matching, within
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    import gymnasium
-
 __all__ = ["FORMAT", "load", "made_environment", "save"]
 
 FORMAT = 1
-PARTS: dict[str, Any] = {
-    part.__name__: part
-    for part in (
-        algorithms.PolicyIteration, algorithms.RLSVI, evaluation.MonteCarlo, improvement.Adaptive,
-        improvement.SampledAdaptive, improvement.Scheduled, improvement.PreviousEstimate, improvement.Zero,
-        features.OneHot, features.Fourier, features.Tiles, features.Radial,
-    )
-}  # fmt: skip
+# Which parts may stand where.
+PLACES: dict[str, tuple[Any, ...]] = {
+    "algorithm": (algorithms.PolicyIteration, algorithms.RLSVI),
+    "features": (features.OneHot, features.Fourier, features.Tiles, features.Radial),
+    "evaluate": (evaluation.MonteCarlo,),
+    "learning_rate": (improvement.Adaptive, improvement.SampledAdaptive, improvement.Scheduled),
+    "side_information": (improvement.PreviousEstimate, improvement.Zero),
+}
+PARTS = {part for parts in PLACES.values() for part in parts}
 
 
 def save(agent: Agent, path: str | os.PathLike[str]) -> None:
@@ -49,22 +49,25 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         "phase_actions": simulation.actions[:, :filled],
         "phase_rewards": simulation.rewards[:, :filled],
     }
-    snapshot = None
-    if simulation.current is not None:
-        arrays["current"] = np.asarray(simulation.current)
-        if agent.env is not None:
-            snapshot = agent.env.snapshot()
-            if "actions" in snapshot:
-                arrays["snapshot_actions"] = snapshot.pop("actions")
+    where = agent.whereabouts
+    if agent.env is not None:
+        where = {"env": _described_env(agent.env), "snapshot": None, "current": None}
+        if simulation.current is not None:
+            where |= {"snapshot": agent.env.snapshot(), "current": np.asarray(simulation.current)}
+    snapshot = where["snapshot"] and dict(where["snapshot"])
+    if snapshot:
+        arrays["current"] = where["current"]
+        if "actions" in snapshot:
+            arrays["snapshot_actions"] = snapshot.pop("actions")
     description = {
         "format": FORMAT,
         "aapi": aapi.__version__,
         "algorithm": _described(agent.algorithm),
         "features": _described(agent.features),
-        "observation_space": _described_space(agent.observation_space),
-        "action_space": _described_space(agent.action_space),
+        "observation_space": described_space(agent.observation_space),
+        "action_space": described_space(agent.action_space),
         "bounds": agent.bounds,
-        "env": _described_env(agent),
+        "env": where["env"],
         "seed": agent.seed,
         "steps": simulation.time,
         "reward_sum": agent.reward_sum,
@@ -77,7 +80,7 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"this agent cannot be saved: {error}") from None
     arrays["agent"] = np.frombuffer(text.encode(), dtype=np.uint8)
     with atomic_write(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, **arrays)
 
 
 def load(
@@ -97,8 +100,14 @@ def load(
         return _rebuilt(description, arrays, env, algorithm, features)
     except AapiError as error:
         raise InvalidInput(f"{path}: {error}") from None
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-        raise InvalidInput(f"{path} is damaged or was altered ({type(error).__name__}: {error})") from None
+    except MemoryError:
+        raise InvalidInput(f"{path} describes an agent that does not fit into memory") from None
+    except (
+        KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError,
+        gymnasium.error.Error,
+    ) as error:  # fmt: skip
+        told = " ".join(str(error).split())[:200]
+        raise InvalidInput(f"{path} is damaged or was altered ({type(error).__name__}: {told})") from None
 
 
 def made_environment(
@@ -110,8 +119,16 @@ def made_environment(
         raise InvalidInput(f"{path} does not say which environment it learnt in: give its id")
     if name is None and ":" in described["id"]:  # which would import a module that the file names
         raise InvalidInput(f"{path} learnt in {described['id']}: name it, if you trust that module")
-    given = described.get("kwargs")
-    env = make(name or described["id"], **(given if isinstance(given, dict) else {}), **arguments)
+    kwargs = described.get("kwargs")
+    given = kwargs if name is None and isinstance(kwargs, dict) else {}
+    try:
+        env = make(name or described["id"], **{**given, **arguments})
+    except InvalidInput as error:
+        if name is not None:
+            raise
+        raise InvalidInput(
+            f"{path} learnt in {described['id']}; {error}; name it as module:{described['id']}"
+        ) from None
     ending = described.get("ending")
     if ending is None:
         raise InvalidInput(f"{path} learnt with an ending rule of your own, which a file cannot hold: use aapi.load")
@@ -141,13 +158,14 @@ def _rebuilt(
     description: dict[str, Any], arrays: dict[str, Any], env: Any, algorithm: Any, features: Any
 ) -> Agent:  # fmt: skip
     agent = Agent.__new__(Agent)
-    agent.env = None if env is None else continuing(env)
-    observation_space, action_space = (_space(description[name]) for name in ("observation_space", "action_space"))
-    if env is not None and (env.observation_space, env.action_space) != (observation_space, action_space):
-        raise InvalidInput(
-            f"the agent learnt with observations {observation_space} and actions {action_space}, "
-            f"not {env.observation_space} and {env.action_space}"
-        )
+    agent.env = None
+    if env is not None:
+        rule = description["env"] or {}
+        plain = rule.get("ending") is not None and not holds_continuing(env)
+        agent.env = Continuing(env, rule["ending"], rule.get("limit")) if plain else continuing(env)
+    observation_space, action_space = (made_space(description[name]) for name in ("observation_space", "action_space"))
+    if env is not None:
+        check_same_spaces(env, observation_space, action_space)
     agent._set_up(
         algorithm or _part(description["algorithm"], "algorithm"),
         observation_space,
@@ -156,34 +174,62 @@ def _rebuilt(
         description["seed"],
         tuple(description["bounds"]),
     )
-    prefix = "history_"
-    agent.history.restore({name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)})
-    agent.reward_sum = float(description["reward_sum"])
-    agent._predictions[:] = matching(arrays, "predictions", agent._predictions)
-    simulation = agent.simulation
-    simulation.streams[:] = matching(arrays, "stream", simulation.streams)
-    simulation.time, simulation.episodes = int(description["steps"]), list(description["episodes"])
-    filled = arrays["phase_rewards"].shape[1]
-    if filled > simulation.phase_length or not math.isfinite(agent.reward_sum):
-        raise InvalidInput("the phase under way is longer than a phase")
-    for name in ("states", "actions", "rewards"):
-        room = getattr(simulation, name)
-        room[:, :filled] = matching(arrays, f"phase_{name}", room[:, :filled])
-    simulation.filled = filled
+    _restore_learning(agent, description, arrays)
     snapshot = description["snapshot"]
+    current = None
     if snapshot is not None:
+        current = _checked_current(agent, arrays["current"])
         if "snapshot_actions" in arrays:
             snapshot["actions"] = arrays["snapshot_actions"]
         if agent.env is not None:
             agent.env.restore(snapshot)
-            current = arrays["current"]
-            simulation.current = int(current) if agent.basis is None else np.array(current, dtype=np.float64)
+            agent.simulation.current = int(current) if agent.basis is None else np.array(current, dtype=np.float64)
+    agent.whereabouts = {"env": description["env"], "snapshot": snapshot, "current": current}
     return agent
+
+
+def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """What was learnt, and the phase under way. Kernels check nothing, so that all of it is checked here."""
+    simulation = agent.simulation
+    prefix = "history_"
+    stored = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+    phase = int(matching(stored, "phase", np.array(0)))
+    filled = arrays["phase_rewards"].shape[1]
+    steps = description["steps"]
+    if phase < 0 or not filled < simulation.phase_length or steps != phase * simulation.phase_length + filled:
+        raise InvalidInput(f"{steps!r} steps are not {phase} phases and {filled} steps of another")
+    agent.history.restore(stored)
+    for name, stream in (("predictions", agent._predictions), ("stream", simulation.streams)):
+        stream[:] = matching(arrays, name, stream)
+        if not stream.any():
+            raise InvalidInput(f"{name} is not the state of a random stream")
+    for name in ("states", "actions", "rewards"):
+        room = getattr(simulation, name)
+        room[:, :filled] = matching(arrays, f"phase_{name}", room[:, :filled])
+    within(simulation.actions[:, :filled], agent.num_actions, "phase_actions")
+    if agent.basis is None:
+        within(simulation.states[:, :filled], simulation.shape[1], "phase_states")
+    simulation.time, simulation.filled = int(steps), filled
+    agent.reward_sum = float(description["reward_sum"])
+    episodes = [(e["length"] + 0, e["return"] + 0.0, e["terminated"]) for e in description["episodes"]]
+    simulation.episodes = [dict(zip(("length", "return", "terminated"), e, strict=True)) for e in episodes]
+    if not math.isfinite(agent.reward_sum):
+        raise InvalidInput(f"reward_sum is {agent.reward_sum}, not a finite number")
+
+
+def _checked_current(agent: Agent, current: Any) -> Any:
+    """The state or vector that the agent was in."""
+    if agent.basis is None:
+        if current.shape != () or current.dtype.kind != "i":
+            raise InvalidInput(f"current must be the number of a state, not {current.dtype} of shape {current.shape}")
+        within(current, agent.simulation.shape[1], "current")
+        return current
+    return matching({"current": current}, "current", np.empty(agent.basis.dimension))
 
 
 def _described(part: Any) -> Any:
     """A part as its name and arguments; one of the user's, which has no name here, as what it calls itself."""
-    if dataclasses.is_dataclass(part) and PARTS.get(type(part).__name__) is type(part):
+    if dataclasses.is_dataclass(part) and type(part) in PARTS:
         fields = {field.name: _described(getattr(part, field.name)) for field in dataclasses.fields(part)}
         return {"part": type(part).__name__} | fields
     if part is None or isinstance(part, bool | int | float | str):
@@ -195,68 +241,29 @@ def _described(part: Any) -> Any:
     return {"own": getattr(part, "__name__", type(part).__name__)}
 
 
-def _part(described: Any, what: str) -> Any:
-    if isinstance(described, list):
-        return tuple(_part(value, what) for value in described)
+def _part(described: Any, place: str) -> Any:
+    """The part that `_described` described, if it may stand in this place."""
     if not isinstance(described, dict):
-        return described
+        raise InvalidInput(f"{place} is {described!r}, not a part")
     if "own" in described:
+        what = place if place == "features" else "algorithm"
         raise InvalidInput(f"it was made with your own {described['own']}: pass {what}=… to load")
-    name = described.get("part")
-    if name not in PARTS:
-        raise InvalidInput(f"it names an unknown part, {name!r}")
-    fields = {key: _part(value, what) for key, value in described.items() if key != "part"}
-    return PARTS[name](**fields)
+    found = [part for part in PLACES[place] if part.__name__ == described.get("part")]
+    if not found:
+        raise InvalidInput(f"it names {described.get('part')!r} as {place}, which is unknown")
+    fields = {name: value for name, value in described.items() if name != "part"}
+    for name, value in fields.items():
+        if name in PLACES:
+            fields[name] = _part(value, name)
+        elif isinstance(value, list):
+            fields[name] = tuple(value)
+    return found[0](**fields)
 
 
-def _described_space(space: Any) -> Any:
-    if isinstance(space, spaces.Dict):
-        return {"space": "Dict", "parts": [[key, _described_space(part)] for key, part in space.items()]}
-    if isinstance(space, spaces.Tuple):
-        return {"space": "Tuple", "parts": [_described_space(part) for part in space]}
-    if isinstance(space, spaces.Discrete):
-        return {"space": "Discrete", "n": int(space.n), "start": int(space.start)}
-    if isinstance(space, spaces.MultiDiscrete):
-        return {"space": "MultiDiscrete", "n": space.nvec.tolist(), "start": space.start.tolist()}
-    if isinstance(space, spaces.MultiBinary):
-        return {"space": "MultiBinary", "shape": list(space.shape)}
-    return {
-        "space": "Box",
-        "low": [float(value).hex() for value in np.ravel(space.low)],
-        "high": [float(value).hex() for value in np.ravel(space.high)],
-        "shape": list(space.shape),
-        "dtype": str(space.dtype),
-    }
-
-
-def _space(described: dict[str, Any]) -> Any:
-    kind = described["space"]
-    if kind == "Dict":
-        return spaces.Dict({key: _space(part) for key, part in described["parts"]})
-    if kind == "Tuple":
-        return spaces.Tuple([_space(part) for part in described["parts"]])
-    if kind == "Discrete":
-        return spaces.Discrete(described["n"], start=described["start"])
-    if kind == "MultiDiscrete":
-        return spaces.MultiDiscrete(described["n"], start=described["start"])
-    if kind == "MultiBinary":
-        return spaces.MultiBinary(described["shape"])
-    if kind != "Box":
-        raise InvalidInput(f"it names an unknown space, {kind!r}")
-    shape, dtype = tuple(described["shape"]), np.dtype(described["dtype"])
-    low, high = (
-        np.array([float.fromhex(value) for value in described[end]]).astype(dtype).reshape(shape)
-        for end in ("low", "high")
-    )
-    return spaces.Box(low, high, shape, dtype)
-
-
-def _described_env(agent: Agent) -> Any:
+def _described_env(env: Continuing) -> Any:
     """How the environment was made, for the command; a file never makes one by itself."""
-    if agent.env is None:
-        return getattr(agent, "described_env", None)
-    spec = agent.env.env.spec
-    arguments = agent.env._saved_kwargs
+    spec = env.env.spec
+    arguments = env._saved_kwargs
     ending, limit = arguments["ending"], arguments["limit"]
     return {
         "id": spec.id if spec else None,

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.errors import InvalidInput
 from aapi.evaluation.linear import NormalEquations
 from aapi.evaluation.regression import factorise, solve_factorised, solve_upper
-from aapi.improvement.history import matching
+from aapi.improvement.history import matching, within
 from aapi.simulation.basis import fill_features
 from aapi.simulation.jit import kernel
 from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros, dot
@@ -98,8 +99,11 @@ class Experience:
             "rewards": np.empty((runs, count)),
             "q_hat": self.q_hat,
         }
+        if count > self.memory:
+            raise InvalidInput(f"{count} transitions are more than the memory of {self.memory}")
         for name, like in shapes.items():
             setattr(self, name, matching(arrays, name, like))
+        within(self.actions, self.q_hat.shape[2], "actions")
         self.policy = self._greedy()
 
 

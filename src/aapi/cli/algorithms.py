@@ -7,7 +7,15 @@ from typing import Any
 
 from aapi.errors import InvalidInput
 
-__all__ = ["ALGORITHMS", "add_algorithm_arguments", "flag", "make_algorithm", "name_the_flag", "vector_defaults"]
+__all__ = [
+    "ALGORITHMS",
+    "add_algorithm_arguments",
+    "algorithm_name",
+    "flag",
+    "make_algorithm",
+    "name_the_flag",
+    "vector_defaults",
+]
 
 # What each algorithm can be told, beside --phase-length.
 EVALUATION = ("evaluation", "horizon", "centre", "ridge")
@@ -61,6 +69,8 @@ def make_algorithm(options: argparse.Namespace, defaults: dict[str, Any]) -> tup
     if exact and (superfluous := [name for name in ("horizon", "centre", "ridge") if name in given]):
         raise InvalidInput(f"exact evaluation takes no --{superfluous[0]}")
     settings = {name: value for name, value in defaults.items() if name in takes} | given
+    if options.horizon is None and options.algorithm != "rlsvi":  # a default must not stand in the way
+        settings["horizon"] = min(settings["horizon"], max(1, settings["phase_length"]))
     arguments = dict(settings)
     if options.algorithm == "rlsvi":
         return algorithms.RLSVI(**arguments), settings
@@ -79,10 +89,22 @@ def make_algorithm(options: argparse.Namespace, defaults: dict[str, Any]) -> tup
     return makers[options.algorithm](**arguments), settings
 
 
+def algorithm_name(algorithm: Any) -> str:
+    """What the command calls an algorithm."""
+    from aapi import algorithms, improvement
+
+    if isinstance(algorithm, algorithms.RLSVI):
+        return "rlsvi"
+    if isinstance(algorithm.learning_rate, improvement.Scheduled):
+        return "politex" if algorithm.decay else "greedy"
+    return "ftrl" if isinstance(algorithm.side_information, improvement.Zero) else "aapi"
+
+
 def name_the_flag(error: InvalidInput, options: argparse.Namespace) -> InvalidInput:
     """An error about a parameter, with the name of the option it came from."""
     name, _, rest = str(error).partition(" ")
-    renamed = {"num_steps": "--steps", "num_runs": "--runs", "num_sampled": "--sampled"}.get(name)
+    parameters = {"num_steps": "--steps", "num_runs": "--runs", "num_sampled": "--sampled", "ending": "--continuing"}
+    renamed = parameters.get(name)
     return InvalidInput(f"{flag(name) if hasattr(options, name) else renamed or name} {rest}")
 
 

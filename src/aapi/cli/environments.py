@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["make_environment", "read_ending"]
 
 
-def make_environment(name: str, **arguments: Any) -> gymnasium.Env[Any, Any]:
+def make_environment(name: str, /, **arguments: Any) -> gymnasium.Env[Any, Any]:
     """The environment of that id; `module:Id-v0` imports the module first."""
     import warnings
 
@@ -21,14 +21,14 @@ def make_environment(name: str, **arguments: Any) -> gymnasium.Env[Any, Any]:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # an old version is the user's choice
+            warnings.simplefilter("ignore")  # an old version is the user's choice, and what fails says so itself
             return gymnasium.make(name, **arguments)
-    except gymnasium.error.DependencyNotInstalled as error:
-        raise InvalidInput(f"{name} needs more than Gymnasium itself: {_one_line(error)}") from None
-    except (gymnasium.error.Error, ImportError) as error:
-        raise InvalidInput(f"there is no environment {name!r}: {_one_line(error)}") from None
     except InvalidInput:
         raise
+    except gymnasium.error.DependencyNotInstalled as error:
+        raise InvalidInput(f"{name} needs more than Gymnasium itself: {_one_line(error)}") from None
+    except (gymnasium.error.Error, ImportError, ValueError) as error:
+        raise InvalidInput(f"there is no environment {name!r}: {_one_line(error)}") from None
     except Exception as error:
         raise InvalidInput(f"{name} could not be made: {type(error).__name__}: {_one_line(error)}") from error
 

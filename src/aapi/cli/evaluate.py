@@ -52,9 +52,11 @@ def evaluate(options: argparse.Namespace) -> None:
     at_least(0, **{"--seed": options.seed})
     film = Film(options.video, options.steps) if options.video else None
     agent = load(options.agent)
-    env = made_environment(
-        options.agent, options.env, make_environment, **({"render_mode": "rgb_array"} if film else {})
-    )
+    try:
+        drawn = {"render_mode": "rgb_array"} if film else {}
+        env = made_environment(options.agent, options.env, make_environment, **drawn)
+    except InvalidInput as error:
+        raise InvalidInput(f"this environment cannot be filmed: {error}" if film else str(error)) from None
     show = not options.json and sys.stderr.isatty()
     score = agent.evaluate(
         options.steps, env, deterministic=options.deterministic, seed=options.seed, progress=show, film=film

@@ -12,25 +12,25 @@ __all__ = ["FEATURES_HELP", "make_features"]
 FEATURES_HELP = "one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial:NUMBER"
 
 
-def make_features(text: str | None, low: str | None = None, high: str | None = None) -> Any:
-    """The features that a text describes; None leaves the choice to the problem."""
+def make_features(text: str | None, low: str | None = None, high: str | None = None, *, finite: bool) -> Any:
+    """The features that a text describes; None leaves the choice to the problem. finite: whether it has a model."""
     from aapi import features
 
-    if text is None:
-        if low is not None or high is not None:
-            raise InvalidInput("--low and --high are for given features: add --features fourier:3 or others")
+    if text is None and low is None and high is None:
         return None
-    plain = {"one-hot": features.OneHot, "coordinates": features.Coordinates}
-    if text in plain:
+    plain: dict[str, Any] = {"one-hot": features.OneHot} | ({"coordinates": features.Coordinates} if finite else {})
+    if text in plain and low is None and high is None:
         return plain[text]()
     bounds: dict[str, Any] = {
         name: _numbers(name, value) for name, value in (("low", low), ("high", high)) if value is not None
     }
-    if match := re.fullmatch(r"fourier(?::(\d+))?", text):
+    if text in plain:
+        raise InvalidInput(f"--low and --high scale observation vectors: {text} features have no use for them")
+    if match := re.fullmatch(r"fourier(?::(\d+))?", text or "fourier"):
         return features.Fourier(**_given(order=match[1]), **bounds)
-    if match := re.fullmatch(r"tiles(?::(\d+)(?:x(\d+))?)?", text):
+    if match := re.fullmatch(r"tiles(?::(\d+)(?:x(\d+))?)?", text or ""):
         return features.Tiles(**_given(tiles=match[1], tilings=match[2]), **bounds)
-    if match := re.fullmatch(r"radial(?::(\d+))?", text):
+    if match := re.fullmatch(r"radial(?::(\d+))?", text or ""):
         return features.Radial(**_given(num_features=match[1]), **bounds)
     raise InvalidInput(f"--features must be {FEATURES_HELP}, not {text!r}")
 

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         result = run_algorithm(
             algorithm, problem, options.steps, options.runs, options.seed, threads=options.threads,
-            features=make_features(options.features), progress=not options.json and sys.stderr.isatty(),
+            features=make_features(options.features, finite=True), progress=not options.json and sys.stderr.isatty(),
         )  # fmt: skip
     except InvalidInput as error:
         raise name_the_flag(error, options) from None

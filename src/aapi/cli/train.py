@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aapi.cli.algorithms import add_algorithm_arguments, make_algorithm, name_the_flag, vector_defaults
+from aapi.checks import at_least
+from aapi.cli.algorithms import add_algorithm_arguments, algorithm_name, make_algorithm, name_the_flag, vector_defaults
 from aapi.cli.environments import make_environment, read_ending
 from aapi.cli.features import FEATURES_HELP, make_features
 from aapi.cli.text import plural, print_facts, text_plot
@@ -52,25 +54,32 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     command.add_argument("--limit", type=int, metavar="N", help="cut episodes off after N steps")
     command.add_argument("--save", metavar="FILE", help="where to save the agent; checkpoints go there, too")
-    command.add_argument("--checkpoint-every", type=int, default=5, metavar="N", help="phases (default: 5)")
+    command.add_argument(
+        "--checkpoint-every", type=int, metavar="N", help="phases between checkpoints (default: about 10000 steps)"
+    )
     command.add_argument("--resume", metavar="FILE", help="go on with a saved agent, until it has --steps steps in all")
     command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
     command.add_argument("--tensorboard", metavar="FOLDER", help="log there (pip install 'aapi[tensorboard]')")
     command.add_argument("--json", action="store_true", help="print one JSON object instead of table and plot")
     add_algorithm_arguments(command, exact=False)
-    command.set_defaults(run=train)
+    command.set_defaults(run=train, algorithm=None)
+    command._negative_number_matcher = re.compile(r"-[\d.][\d.,eE+-]*")  # --low -1,-2 is not an option of its own
 
 
 def train(options: argparse.Namespace) -> None:
     """Train, save and print."""
     from aapi.agent import TensorBoard
 
+    at_least(1, **{"--steps": options.steps})
+    if options.checkpoint_every is not None:
+        at_least(1, **{"--checkpoint-every": options.checkpoint_every})
     _check_paths(options)
     board = TensorBoard(options.tensorboard) if options.tensorboard else None
     try:
         agent, settings = _resumed(options) if options.resume else _new(options)
     except InvalidInput as error:
         raise name_the_flag(error, options) from None
+    every = options.checkpoint_every or max(1, 10_000 // agent.algorithm.phase_length)
     phases: list[Progress] = []
 
     def log(progress: Progress) -> None:
@@ -82,11 +91,10 @@ def train(options: argparse.Namespace) -> None:
     try:
         agent.learn(
             options.steps - first, not options.json and sys.stderr.isatty(), log, checkpoint=options.save,
-            checkpoint_every=options.checkpoint_every,
+            checkpoint_every=every,
         )  # fmt: skip
     except KeyboardInterrupt:
-        print(f"aapi train: stopped after {agent.num_steps} steps{_checkpoint(agent)}", file=sys.stderr)
-        raise
+        raise KeyboardInterrupt(f"after {agent.num_steps} steps{_checkpoint(agent)}") from None
     except AapiError as error:
         raise InvalidInput(f"{error}{_checkpoint(agent)}") from error
     finally:
@@ -101,6 +109,8 @@ def train(options: argparse.Namespace) -> None:
 
 def _check_paths(options: argparse.Namespace) -> None:
     """What would fail after hours of training should fail now."""
+    if options.tensorboard is not None and Path(options.tensorboard).is_file():
+        raise InvalidInput(f"--tensorboard {options.tensorboard} is a file: give a folder")
     if options.save is None:
         return
     path = Path(options.save)
@@ -115,27 +125,32 @@ def _check_paths(options: argparse.Namespace) -> None:
 
 def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     from aapi.agent import Agent
+    from aapi.agent.defaults import known
     from aapi.agent.observations import observations_of
     from aapi.environments import Continuing
     from aapi.features import OneHot
 
+    ending = None if options.continuing is None else read_ending(options.continuing)
     if options.environment is None:
         raise InvalidInput("name an environment, such as CartPole-v1, or an agent to go on with, --resume FILE")
-    features = make_features(options.features, options.low, options.high)
+    features = make_features(options.features, options.low, options.high, finite=False)
     env = make_environment(options.environment)
+    options.algorithm = options.algorithm or "aapi"
     countable = all(observations_of(env.observation_space).counts)
     tables = isinstance(features, OneHot) or (features is None and countable)
     algorithm, settings = make_algorithm(options, TABLE_DEFAULTS if tables else vector_defaults(options.algorithm))
-    if options.continuing is not None or options.limit is not None:
-        env = Continuing(env, read_ending(options.continuing or "keep"), options.limit)
+    if ending is not None or options.limit is not None:
+        given = known(env)
+        limit = given.limit if ending in (None, given.ending) and options.limit is None else options.limit
+        env = Continuing(env, given.ending if ending is None else ending, limit)
     return Agent(algorithm, env, features, options.seed or 0), settings
 
 
 def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     from aapi.agent import load, made_environment
 
-    fixed = ("features", "low", "high", "seed", "continuing", "limit", "phase_length", "eta", "norm", "sampled",
-             "schedule", "horizon", "centre", "ridge", "form", "noise_variance")  # fmt: skip
+    fixed = ("algorithm", "features", "low", "high", "seed", "continuing", "limit", "phase_length", "eta", "norm",
+             "sampled", "schedule", "horizon", "centre", "ridge", "form", "noise_variance")  # fmt: skip
     given = [name for name in fixed if getattr(options, name) is not None]
     if given:
         raise InvalidInput(f"--resume goes on as the agent began: drop --{given[0].replace('_', '-')}")
@@ -192,17 +207,20 @@ def _show(
         ("settings", shown),
         ("time", f"{facts['seconds']:.1f} s, {facts['steps_per_second']:,.0f} steps a second"),
     ]
+    if not options.save:
+        rows.append(("note", "the agent was not saved: --save FILE would have kept it"))
     if phases:
         length = "" if facts["episode_length"] is None else f"; episodes of {facts['episode_length']:.4g} steps"
         rows[3:3] = [
             ("average reward", f"{facts['average_reward']:.5g}"),
             ("last tenth", f"{facts['last_tenth']:.5g}{length}"),
         ]
-    else:
+    elif not agent.num_phases:
         rows.insert(3, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     if options.save:
         rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
-    print_facts(f"{options.algorithm} on {options.environment or options.resume}", "", rows)
+    spec = env.env.spec
+    print_facts(f"{algorithm_name(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
     if len(phases) > 1:
         print("\naverage reward of each phase:")
         print(text_plot([phase.steps for phase in phases], [phase.average_reward for phase in phases]))

@@ -39,8 +39,8 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
     limit: episodes are cut off after this many steps, besides what the environment does. "shortfall" takes the
         environment's own time limit if none is given.
 
-    The info of a step that ends an episode is the environment's own with "episode" added: its "length", its "return",
-    which is the sum of the environment's own rewards, and whether it was "terminated".
+    The info of a step that ends an episode is the environment's own with "ended" added: the episode's "length", its
+    "return", which is the sum of the environment's own rewards, and whether it was "terminated".
 
     `snapshot` and `restore` bring an environment of the same making to the same state, random numbers included. One
     with get_state() and set_state() is asked for its state; any other replays its present episode, which is exact as
@@ -63,7 +63,7 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
         self._horizon = self._limit
         if ending == "shortfall" and limit is None:
             if env.spec is None or env.spec.max_episode_steps is None:
-                raise InvalidInput('ending "shortfall" needs a limit: the environment has no time limit of its own')
+                raise InvalidInput('ending "shortfall" needs a limit (--limit): the environment has no time limit')
             self._horizon = env.spec.max_episode_steps
         base = env.unwrapped
         self._has_state = hasattr(base, "get_state") and hasattr(base, "set_state") and _all_forgetful(env)
@@ -88,7 +88,10 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
         """A step of the environment, and the start of the next episode if it was the last of one."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._length = length = self._length + 1
-        self._return += float(reward)
+        try:
+            self._return += float(reward)
+        except (TypeError, ValueError):
+            raise InvalidInput(f"the reward is {reward!r}, not a finite number") from None
         if terminated or truncated or length >= self._limit:
             return self._next_episode(float(reward), bool(terminated), info)
         if self._log is not None:
@@ -102,7 +105,7 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
         episode = {"length": self._length, "return": self._return, "terminated": terminated}
         reward = self._last_reward(reward, terminated)
         observation, _ = self.reset()
-        return observation, reward, False, False, {**info, "episode": episode}
+        return observation, reward, False, False, {**info, "ended": episode}
 
     def _last_reward(self, reward: float, terminated: bool) -> float:
         ending = self._ending
@@ -138,6 +141,7 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
         )
         if not isinstance(snapshot, dict) or not needed <= snapshot.keys():
             raise InvalidInput(f"a snapshot of this environment has {', '.join(sorted(needed))}; this is another")
+        at_least(0, **{"the length of a snapshot": snapshot["length"]})
         if self._log is None:
             self._set_state(snapshot)
         else:
@@ -161,7 +165,10 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
             _set_random(self.env.unwrapped, begun["random"])
         observation, _ = self.reset(seed=begun["seed"], options=begun["options"])
         total = 0.0
-        for action in log.loaded(snapshot["kind"], snapshot["actions"]):
+        actions = log.loaded(snapshot["kind"], snapshot["actions"])
+        if len(actions) != snapshot["length"]:
+            raise InvalidInput(f"a snapshot of {snapshot['length']} steps cannot have {len(actions)} actions")
+        for action in actions:
             observation, reward, terminated, truncated, _ = self.env.step(action)
             total += float(reward)
             if terminated or truncated:

@@ -39,9 +39,11 @@ def scaling(low: Bounds, high: Bounds, own_low: Bounds, own_high: Bounds) -> tup
                 f"observation[{j}] lies in [{bottom[j]:g}, {top[j]:g}], and features need finite bounds: "
                 "give low and high (--low and --high on the command line)"
             )
-        if not bottom[j] < top[j]:
+        own = own_low is not None or own_high is not None
+        if bottom[j] > top[j] or (own and bottom[j] == top[j]):
             raise InvalidInput(f"observation[{j}] has the bounds [{bottom[j]:g}, {top[j]:g}]: low must be below high")
-    return bottom, top - bottom
+    width = top - bottom
+    return bottom, np.where(width > 0.0, width, 1.0)  # a number that never changes is as good as any
 
 
 def _vector(values: Any, dimension: int, what: str) -> NDArray[np.float64]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aapi.checks import at_least, finite
-from aapi.features.bounds import Bounds, scaling
+from aapi.errors import TooLarge
+from aapi.features.bounds import MOST_FEATURES, Bounds, scaling
 from aapi.simulation.basis import RADIAL, Basis
 
 __all__ = ["Radial"]
@@ -34,6 +35,9 @@ class Radial:
         at_least(0, seed=self.seed)
         finite(0.0, strictly=True, width=self.width)
         bottom, extent = scaling(low, high, self.low, self.high)
+        size = self.num_features + (len(bottom) if self.linear else 0)
+        if size > MOST_FEATURES:
+            raise TooLarge(f"{size} features are more than {MOST_FEATURES}: take fewer, or linear=False")
         random = np.random.default_rng(self.seed)
         frequencies = random.standard_normal((self.num_features, len(bottom))) / self.width
         phases = random.uniform(0.0, 2.0 * math.pi, self.num_features)

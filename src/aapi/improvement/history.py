@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from aapi.improvement.side_information import SideInformation
 
-__all__ = ["NORMS", "QHistory", "matching"]
+__all__ = ["NORMS", "QHistory", "matching", "within"]
 
 NORMS = ("sup", "span")
 
@@ -119,6 +119,10 @@ class QHistory:
         for name in self.SAVED:
             setattr(self, name, matching(arrays, name, getattr(self, name)))
         self.phase = int(matching(arrays, "phase", np.array(self.phase)))
+        if isinstance(self.policy, np.ndarray) and not (
+            self.policy.min() >= 0.0 and abs(self.policy.sum(axis=2) - 1.0).max() <= 1e-9
+        ):
+            raise InvalidInput("policy must be probabilities, which sum to one over the actions")
 
 
 def matching(arrays: dict[str, NDArray[Any]], name: str, like: NDArray[Any]) -> NDArray[Any]:
@@ -138,6 +142,12 @@ def _table(values: NDArray[np.float64], shape: tuple[int, ...], what: str) -> ND
     if table.shape != shape:
         raise InvalidInput(f"{what} must return an array of shape {shape}, (runs, states, actions), not {table.shape}")
     return table
+
+
+def within(array: NDArray[Any], count: int, name: str) -> None:
+    """Raise an error unless all numbers lie in 0 … count − 1."""
+    if array.size and not (array.min() >= 0 and array.max() < count):
+        raise InvalidInput(f"{name} must lie in 0..{count - 1}, and holds {array.min()} to {array.max()}")
 
 
 @kernel

@@ -110,6 +110,8 @@ class LinearHistory(QHistory):
         super().restore(arrays | {"differences": everything})
         index = matching(arrays, "policy_index", self.policy.index)
         constant = matching(arrays, "policy_constant", self.policy.constant)
+        if not constant.min() >= 0.0:
+            raise InvalidInput(f"policy_constant must be at least 0, not {constant.min()}")
         stored = arrays.get("policy_differences", np.empty(0))
         runs, num_features, num_actions = self.total.shape
         most = -(-num_actions * self.differences.shape[1] // 4) * 4

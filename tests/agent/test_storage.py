@@ -1,0 +1,300 @@
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+
+import gymnasium
+import numpy as np
+import pytest
+
+import aapi
+from aapi.agent import made_environment
+from aapi.cli.environments import make_environment
+from aapi.errors import InvalidInput
+from aapi.files import read_arrays
+
+ENVS = {
+    "table": "little/Discrete-v0",
+    "weights": "little/Box-v0",
+    "rlsvi": "little/Box-v0",
+    "sampled": "little/Discrete-v0",
+}
+
+
+class Trap:
+    """Leaves a file behind if it is ever unpickled."""
+
+    def __reduce__(self):
+        return os.system, ("touch trapped",)
+
+
+@pytest.fixture
+def saved(agent, tmp_path, monkeypatch):
+    """A function that writes an agent of some kind to agent.aapi, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(kind="weights"):
+        name = {"rlsvi": "RLSVI", "sampled": "sampled AAPI"}.get(kind, "AAPI")
+        agent(name, ENVS[kind]).learn(130).save("agent.aapi")
+        return "agent.aapi"
+
+    return write
+
+
+def alter(path, describe=None, **arrays):
+    """Write a file again with another description, or other arrays; None leaves one out."""
+    contents = read_arrays(path, "a saved agent")
+    description = json.loads(contents["agent"].tobytes())
+    if describe is not None:
+        describe(description)
+    contents["agent"] = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
+    for name, change in arrays.items():
+        contents[name] = change(contents[name]) if callable(change) else change
+    with open(path, "wb") as file:  # noqa: PTH123
+        np.savez(file, **{name: array for name, array in contents.items() if array is not None})
+
+
+def refused(path, env=None, match="agent.aapi"):
+    """Loading gives one line that names the file."""
+    with pytest.raises(InvalidInput, match=match) as caught:
+        aapi.load(path, env and gymnasium.make(env))
+    assert "agent.aapi" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def contents(agent):
+    agent.save("copy.aapi")
+    return {name: array.tobytes() for name, array in read_arrays("copy.aapi", "an agent").items()}
+
+
+def attempt(path, env):
+    """What was loaded, or the one line that says why not."""
+    try:
+        return contents(aapi.load(path, env))
+    except InvalidInput as error:
+        return str(error)
+
+
+def test_a_file_is_arrays_and_json(saved):
+    with zipfile.ZipFile(saved()) as archive:
+        for name in archive.namelist():
+            array = np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
+            assert array.dtype.kind in "iuf"
+    description = json.loads(read_arrays("agent.aapi", "an agent")["agent"].tobytes())
+    assert description["format"] == 1
+    assert description["algorithm"]["part"] == "PolicyIteration"
+    assert description["env"] == {"id": "little/Box-v0", "kwargs": {"name": "Box"}, "ending": "keep", "limit": None}
+
+
+def test_pickles_are_never_loaded(saved, tmp_path):
+    (tmp_path / "agent.aapi").write_bytes(pickle.dumps(Trap()))
+    refused("agent.aapi", match=r"not a saved agent \(nor is anything else, a pickle for one, ever loaded\)")
+    trap = np.empty((), dtype=object)
+    trap[()] = Trap()
+    for name in ("history_total", "agent", "whatever", "stream"):
+        alter(saved(), **{name: lambda _: trap} if name != "whatever" else {name: trap})
+        refused("agent.aapi", match="holds pickled objects, which are never loaded")
+    with zipfile.ZipFile(saved(), "a") as archive:
+        archive.writestr("more", pickle.dumps(Trap()))
+    assert aapi.load("agent.aapi").num_steps == 130
+    assert not (tmp_path / "trapped").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["os.system", "eval", "Agent", "__import__", "PolicyIteration.__init__", "", None, 5, [], {"part": "eval"}]
+)
+@pytest.mark.parametrize("place", ["algorithm", "features", "evaluate", "learning_rate"])
+def test_only_parts_of_a_list_are_made(saved, place, name):
+    def describe(description):
+        holder = description if place in description else description["algorithm"]
+        holder[place] = {"part": name, "command": "touch trapped"}
+
+    alter(saved(), describe)
+    refused("agent.aapi")
+
+
+@pytest.mark.parametrize("place", ["algorithm", "features", "evaluate", "learning_rate", "side_information"])
+@pytest.mark.parametrize("part", ["Fourier", "Zero", "MonteCarlo", "Scheduled", "PolicyIteration"])
+def test_a_part_in_the_place_of_another_is_refused(saved, place, part):
+    at_home = {
+        "Fourier": "features",
+        "Zero": "side_information",
+        "MonteCarlo": "evaluate",
+        "Scheduled": "learning_rate",
+    }
+    if at_home.get(part, "algorithm") == place:
+        return
+
+    def describe(description):
+        holder = description if place in description else description["algorithm"]
+        holder[place] = {"part": part, "horizon": 5} if part == "MonteCarlo" else {"part": part}
+
+    alter(saved(), describe)
+    refused("agent.aapi")
+
+
+def test_a_file_makes_no_environment_that_its_reader_does_not_know(saved, tmp_path, monkeypatch):
+    (tmp_path / "trap.py").write_text("open('trapped', 'w')")
+    monkeypatch.syspath_prepend(tmp_path)
+    alter(saved(), lambda description: description["env"].update(id="trap:Any-v0"))
+    assert aapi.load("agent.aapi").num_steps == 130
+    with pytest.raises(InvalidInput, match=r"agent.aapi learnt in trap:Any-v0: name it, if you trust that module"):
+        made_environment("agent.aapi", None, gymnasium.make)
+    assert not (tmp_path / "trapped").exists()
+
+
+@pytest.mark.parametrize(
+    "env",
+    [{"id": None}, {"id": 5}, {"id": ["CartPole-v1"]}, {"id": "x"}, {"limit": "x"}, {"limit": -3}, {"ending": []},
+     {"ending": None}, {"kwargs": {"render_mode": "human"}}, {"kwargs": {"name": 5}}, {"kwargs": {"id": "x"}}],
+)  # fmt: skip
+def test_an_environment_that_makes_no_sense_is_refused(saved, env):
+    alter(saved(), lambda description: description["env"].update(env))
+    film = {"render_mode": "rgb_array"} if "render_mode" in env.get("kwargs", {}) else {}
+    with pytest.raises(InvalidInput):
+        made_environment("agent.aapi", None, make_environment, **film)
+
+
+@pytest.mark.parametrize("env", [None, 5, {}, []])
+def test_a_file_may_not_know_its_environment(saved, env):
+    alter(saved(), lambda description: description.update(env=env))
+    with pytest.raises(InvalidInput, match=r"agent\.aapi does not say which environment it learnt in: give its id"):
+        made_environment("agent.aapi", None, make_environment)
+    assert aapi.load("agent.aapi").num_steps == 130
+
+
+def test_an_environment_is_made_as_it_was(saved, agent):
+    made = made_environment(saved(), None, make_environment)
+    assert (made.spec.id, made.unwrapped.spec.kwargs) == ("little/Box-v0", {"name": "Box"})
+    agent(env="CartPole-v1").save("agent.aapi")
+    assert made_environment("agent.aapi", None, make_environment)._saved_kwargs == {"ending": "shortfall", "limit": 200}
+
+
+def test_a_newer_format_is_refused_with_what_to_do(saved):
+    alter(saved(), lambda description: description.update(format=2))
+    refused("agent.aapi", match="has format 2, and this version of aapi reads format 1: upgrade aapi to read it")
+
+
+def test_truncated_files_are_refused(saved, tmp_path):
+    whole = (tmp_path / saved()).read_bytes()
+    for length in [*range(0, 60, 3), *range(60, len(whole), 401), *range(len(whole) - 24, len(whole), 2)]:
+        (tmp_path / "agent.aapi").write_bytes(whole[:length])
+        refused("agent.aapi")
+
+
+@pytest.mark.parametrize("kind", ["table", "weights", "rlsvi"])
+def test_a_flipped_byte_is_noticed_or_changes_nothing(saved, tmp_path, kind):
+    path = saved(kind)
+    whole = (tmp_path / path).read_bytes()
+    env = gymnasium.make(ENVS[kind])
+    expected, noticed = contents(aapi.load(path, env)), 0
+    directory = whole.index(b"PK\x01\x02")
+    places = [*range(120), *range(120, directory, 41), *range(directory, len(whole), 3)]
+    for i, place in enumerate(places):
+        flip = (1 << i % 8, 0xFF)[i % 2]
+        (tmp_path / path).write_bytes(whole[:place] + bytes([whole[place] ^ flip]) + whole[place + 1 :])
+        found = attempt(path, env)
+        noticed += isinstance(found, str)
+        assert (found.count("agent.aapi"), found.count("\n")) == (1, 0) if isinstance(found, str) else found == expected
+    assert noticed > len(places) / 2
+
+
+# What a file may say, and its arrays fit together, but would lead kernels, which check nothing, astray.
+ASTRAY = {
+    "states": ("table", None, {"phase_states": lambda x: x + 2**30}),
+    "negative states": ("table", None, {"phase_states": lambda x: x - 2**30}),
+    "actions": ("table", None, {"phase_actions": lambda x: x + 2**30}),
+    "negative actions": ("weights", None, {"phase_actions": lambda x: x - 1}),
+    "remembered actions": ("rlsvi", None, {"history_actions": lambda x: x + 2**30}),
+    "too much remembered": ("rlsvi", lambda d: d["algorithm"].update(memory=7), {}),
+    "state": ("table", None, {"current": lambda _: np.array(2**40)}),
+    "negative state": ("table", None, {"current": lambda _: np.array(-1)}),
+    "nan state": ("weights", None, {"current": lambda x: x * np.nan}),
+    "short vector": ("weights", None, {"current": lambda x: x[:1]}),
+    "flat vector": ("weights", None, {"current": lambda x: np.zeros((2, 2))}),
+    "no vector": ("weights", None, {"current": None}),
+    "negative phase": ("sampled", None, {"history_phase": lambda _: np.array(-5)}),
+    "phase": ("sampled", None, {"history_phase": lambda _: np.array(2**62)}),
+    "phases of weights": ("weights", None, {"history_phase": lambda _: np.array(-1)}),
+    "impossible policy": ("table", None, {"history_policy": lambda x: 0.0 * x}),
+    "negative policy": ("table", None, {"history_policy": lambda x: -x}),
+    "negative temperature": ("weights", None, {"history_policy_constant": lambda x: x - 1.0}),
+    "dead stream": ("rlsvi", None, {"stream": lambda x: 0 * x}),
+    "dead predictions": ("table", None, {"predictions": lambda x: 0 * x}),
+    "negative steps": ("weights", lambda d: d.update(steps=-7), {}),
+    "fewer steps than phases": ("weights", lambda d: d.update(steps=7), {}),
+    "episodes": ("weights", lambda d: d.update(episodes=[1, 2]), {}),
+    "episodes without length": ("weights", lambda d: d.update(episodes=[{}]), {}),
+    "long phases": ("weights", lambda d: d["algorithm"].update(phase_length=10**15), {}),
+    "large samples": ("sampled", lambda d: d["algorithm"]["learning_rate"].update(num_sampled=10**14), {}),
+    "large features": ("weights", lambda d: d.update(features={"part": "Radial", "num_features": 10**13}), {}),
+    "many actions": ("weights", lambda d: d["action_space"].update(n=10**12), {}),
+    "nan sum": ("weights", lambda d: d.update(reward_sum=float("nan")), {}),
+    "snapshot": ("weights", lambda d: d.update(snapshot=[]), {}),
+    "seed of snapshot": ("weights", lambda d: d["snapshot"]["begun"].update(seed="x"), {}),
+    "actions of snapshot": ("weights", None, {"snapshot_actions": lambda x: x + 99}),
+    "length of snapshot": ("weights", lambda d: d["snapshot"].update(length=10**400), {}),
+    "history of nan": ("weights", None, {"history_total": lambda x: x * np.nan}),
+    "history of another shape": ("weights", None, {"history_total": lambda x: x[:, :-1]}),
+    "history of another type": ("table", None, {"history_q_hat": lambda x: x.astype(np.float32)}),
+    "rewards of another shape": ("weights", None, {"phase_rewards": lambda x: x[0]}),
+    "complex rewards": ("weights", None, {"phase_rewards": lambda x: x * 1j}),
+    "no stream": ("weights", None, {"stream": None}),
+    "deep space": ("weights", lambda d: d.update(observation_space=deep_space()), {}),
+    "no list": ("weights", lambda d: d.update(bounds=None), {}),
+}
+
+
+def deep_space():
+    space = {"space": "Discrete", "n": 2, "start": 0}
+    for _ in range(400):
+        space = {"space": "Tuple", "parts": [space]}
+    return space
+
+
+@pytest.mark.parametrize("what", ASTRAY)
+def test_contents_that_make_no_sense_are_refused(saved, what):
+    kind, describe, arrays = ASTRAY[what]
+    alter(saved(kind), describe, **arrays)
+    refused("agent.aapi", ENVS[kind])
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"5", b"null", b'{"format": "1"}', b"\xff\xfe", b"[" * 100_000])
+def test_descriptions_that_cannot_be_read_are_refused(saved, text):
+    alter(saved(), agent=lambda _: np.frombuffer(text, dtype=np.uint8))
+    refused("agent.aapi")
+
+
+def test_other_files_are_told_apart(saved, tmp_path):
+    np.savez("agent.aapi.npz", x=np.zeros(3))
+    (tmp_path / "agent.aapi.npz").rename("agent.aapi")
+    refused("agent.aapi", match="is not a saved agent: it holds x")
+    (tmp_path / "agent.aapi").write_text("hello")
+    refused("agent.aapi", match="is not a saved agent")
+    (tmp_path / "agent.aapi").unlink()
+    refused("agent.aapi", match="does not exist")
+    (tmp_path / "agent.aapi").mkdir()
+    refused("agent.aapi", match="is a folder, not a saved agent")
+
+
+def test_a_file_that_inflates_beyond_memory_is_refused(saved):
+    path = saved()
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    honest = members["history_total.npy"]
+    members["history_total.npy"] = honest.replace(b"(1, 18, 2), }      ", b"(99999999, 99999)} ")
+    assert members["history_total.npy"] != honest
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    refused(path)
+
+
+def test_loading_imports_nothing_for_tensorboard_or_video(saved):
+    code = "import sys, aapi; aapi.load('agent.aapi'); print([m for m in ('tensorboard', 'PIL') if m in sys.modules])"
+    saved()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
