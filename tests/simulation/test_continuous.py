@@ -64,7 +64,7 @@ def test_actions_are_drawn_with_their_probabilities_though_half_are_drawn_withou
     rooms.append(np.empty(policy.differences.shape[2]))
     stream = streams(5, [0])[0]
     drawn = [
-        draw_action(basis, policy.index[0], 0.0, policy.differences[0], False, observation, stream, *rooms)
+        draw_action(basis, policy.index[0], 0.0, policy.differences[0], False, stream, *rooms, observation)
         for _ in range(draws)
     ]
     wanted = policy.probabilities(basis, observation[None, None])[0, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,12 +85,13 @@ class GymnasiumSimulation:
         env, encode, tables = self._environment(), self.encode, self.basis is None
         step, start = env.step, int(getattr(env.action_space, "start", 0))
         act = self.actor(policy, self.streams[0])
-        states, actions, rewards = self.states[0], self.actions[0], self.rewards[0]
-        current, first, shape = self.current, self.filled, self.states.shape[2:]
+        current, shape = self.current, self.states.shape[2:]
+        seen: list[Any] = []  # lists: an item of an array takes half a microsecond
+        taken: list[int] = []
+        earned: list[Any] = []
         reading = False
         try:
-            for t in range(first, first + steps):
-                states[t] = current
+            for _ in range(steps):
                 action = act(current)
                 reading = False
                 observation, reward, _, _, info = step(start + action)
@@ -97,42 +99,45 @@ class GymnasiumSimulation:
                 after = encode(observation)
                 if (after < 0) if tables else (after.shape != shape):
                     raise InvalidInput(self._wrong(observation, after))
+                seen.append(current)
+                taken.append(action)
+                earned.append(reward)
                 current = after
-                actions[t] = action
-                rewards[t] = reward
-                self.filled += 1
                 if "ended" in info:
                     self.episodes.append(info["ended"])
         except BaseException as error:
-            self._account(current, first)  # which raises where an earlier value is the cause
+            self._account(seen, taken, earned, current)  # which raises where an earlier value is the cause
             if not isinstance(error, Exception):
                 raise
             what = f"the observation {observation!r} cannot be read" if reading else "the environment raised"
             line = str(error) if isinstance(error, AapiError) else f"{what} {told(error)}"
             raise InvalidInput(f"step {self.time + 1}: {line}") from error
-        self._account(current, first)
+        self._account(seen, taken, earned, current)
 
     def _wrong(self, observation: Any, encoded: Any) -> str:
         if self.basis is None:
             return f"the observation {observation} is not in its space"
         return f"an observation has {self.basis.dimension} numbers, not the shape {encoded.shape}"
 
-    def _account(self, current: Any, first: int) -> None:
-        """Note the steps taken since step `first` of the phase, unless a number in them is not finite."""
-        before = self.time - first
-        self.current, self.time = current, before + self.filled
+    def _account(self, seen: list[Any], taken: list[int], earned: list[Any], current: Any) -> None:
+        """Note the steps taken, which are fewer than wished if one failed; unless a number in them is not finite."""
+        count = min(len(seen), len(taken), len(earned))  # an interrupt may come between them
+        first, before = self.filled, self.time
+        self.filled, self.time, self.current = first + count, before + count, current
+        if not count:
+            return
+        self.states[0, first : self.filled] = seen[:count]
+        self.actions[0, first : self.filled] = taken[:count]
         rewards = self.rewards[0, first : self.filled]
+        rewards[:] = earned[:count]
         if not np.isfinite(rewards).all():
             t = int(np.flatnonzero(~np.isfinite(rewards))[0])
-            raise InvalidInput(f"step {before + first + t + 1}: the reward is {rewards[t]}, not a finite number")
-        if self.basis is not None and self.filled > first:
-            seen = np.concatenate([self.states[0, first + 1 : self.filled], [current]])
-            wrong = np.argwhere(~np.isfinite(seen))
-            if wrong.size:
-                t, j = wrong[0]
-                raise InvalidInput(
-                    f"step {before + first + t + 1}: observation[{j}] is {seen[t, j]}, not a finite number"
-                )
+            raise InvalidInput(f"step {before + t + 1}: the reward is {rewards[t]}, not a finite number")
+        if self.basis is not None:
+            after = np.concatenate([self.states[0, first + 1 : self.filled], [current]])
+            if not np.isfinite(after).all():
+                t, j = np.argwhere(~np.isfinite(after))[0]
+                raise InvalidInput(f"step {before + t + 1}: observation[{j}] is {after[t, j]}, not a finite number")
 
     def take(self) -> PhaseData:
         """The data of the phase, which is then over."""
@@ -146,12 +151,13 @@ class GymnasiumSimulation:
     def actor(self, policy: Any, stream: Any) -> Callable[[Any], int]:
         """A function from the present state or vector to a random action."""
         if self.basis is None:
-            table = np.ascontiguousarray(policy[0])
-            return lambda state: int(_draw_from_table(table, state, stream))
+            return functools.partial(_draw_from_table, np.ascontiguousarray(policy[0]), stream)
         _, features, actions = self._shape
         rooms = np.empty(features), np.empty(features), np.empty(actions), np.empty(policy.differences.shape[2])
-        basis, index, constant, differences = self.basis, policy.index[0], policy.constant[0], policy.differences[0]
-        return lambda vector: int(draw_action(basis, index, constant, differences, policy.span, vector, stream, *rooms))
+        return functools.partial(
+            draw_action, self.basis, policy.index[0], policy.constant[0], policy.differences[0], policy.span, stream,
+            *rooms,
+        )  # fmt: skip
 
     def probabilities(self, policy: Any, observation: Any) -> Any:
         """π(·|observation)."""
@@ -188,7 +194,7 @@ def told(error: Exception) -> str:
 
 
 @kernel
-def _draw_from_table(table: Any, state: Any, stream: Any) -> Any:
+def _draw_from_table(table: Any, stream: Any, state: Any) -> Any:
     """a ~ π(·|state); rounding at the top end falls to the last action that is possible at all."""
     u = draw(stream)
     chosen = 0

@@ -75,8 +75,8 @@ def evaluate(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(facts | {"video": options.video}, allow_nan=False))
         return
-    error = "" if score.standard_error is None else f" ± {score.standard_error:.2g} (standard error)"
-    rows = [("average reward", f"{score.average_reward:.5g}{error}, over {options.steps} steps")]
+    margin = "" if score.standard_error is None else f" ± {score.standard_error:.2g} (standard error)"
+    rows = [("average reward", f"{score.average_reward:.5g}{margin}, over {options.steps} steps")]
     if score.lengths:
         rows += [
             ("episodes", f"{len(score.lengths)}, of {score.episode_length:.5g} steps on average"),

@@ -65,7 +65,7 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
             if env.spec is None or env.spec.max_episode_steps is None:
                 raise InvalidInput('ending "shortfall" needs a limit (--limit): the environment has no time limit')
             self._horizon = env.spec.max_episode_steps
-        base = env.unwrapped
+        self._base = base = env.unwrapped
         self._has_state = hasattr(base, "get_state") and hasattr(base, "set_state") and _all_forgetful(env)
         self._log: _Log | None = None if self._has_state else _Log(env.action_space)
         self._begun: dict[str, Any] | None = None  # how the episode began
@@ -76,7 +76,7 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
         """Start a new episode."""
         begun: dict[str, Any] = {"seed": seed, "options": options}
         if seed is None and not self._has_state:
-            begun["random"] = self.env.unwrapped.np_random.bit_generator.state
+            begun["random"] = self._base.np_random.bit_generator.state
         observation, info = self.env.reset(seed=seed, options=options)
         self._begun, self._observation = begun, observation
         self._length, self._return = 0, 0.0

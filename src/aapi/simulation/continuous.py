@@ -109,8 +109,8 @@ def _step_loop(step: Any) -> Any:
                     for j in range(observations.shape[2]):
                         observations[run, t, j] = state[run, j]
                     action = draw_action(
-                        basis, index[run], constant[run], differences[run], span, observations[run, t], streams[run],
-                        features, work, scores, products,
+                        basis, index[run], constant[run], differences[run], span, streams[run], features, work,
+                        scores, products, observations[run, t],
                     )  # fmt: skip
                     reward = step(state[run], action, streams[run])
                     actions[run, t] = action

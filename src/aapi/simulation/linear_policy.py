@@ -98,8 +98,8 @@ def _evaluate(
 
 @kernel
 def draw_action(
-    basis: Any, index: Any, constant: Any, differences: Any, span: Any, observation: Any, stream: Any, features: Any,
-    work: Any, scores: Any, products: Any,
+    basis: Any, index: Any, constant: Any, differences: Any, span: Any, stream: Any, features: Any, work: Any,
+    scores: Any, products: Any, observation: Any,
 ) -> Any:  # fmt: skip
     """a ~ π(·|observation) for one run.
 
