@@ -152,11 +152,10 @@ class GymnasiumSimulation:
         """A function from the present state or vector to a random action."""
         if self.basis is None:
             return functools.partial(_draw_from_table, np.ascontiguousarray(policy[0]), stream)
-        _, features, actions = self._shape
-        rooms = np.empty(features), np.empty(features), np.empty(actions), np.empty(policy.differences.shape[2])
+        room = np.empty(2 * self._shape[1] + self._shape[2] + policy.differences.shape[2])
         return functools.partial(
-            draw_action, self.basis, policy.index[0], policy.constant[0], policy.differences[0], policy.span, stream,
-            *rooms,
+            _draw_from_weights, *self.basis, policy.index[0], policy.constant[0], policy.differences[0], policy.span,
+            stream, room,
         )  # fmt: skip
 
     def probabilities(self, policy: Any, observation: Any) -> Any:
@@ -206,3 +205,16 @@ def _draw_from_table(table: Any, stream: Any, state: Any) -> Any:
             if u < cumulated:
                 break
     return chosen
+
+
+@kernel
+def _draw_from_weights(
+    kind: Any, low: Any, width: Any, order: Any, matrix: Any, vector: Any, scale: Any, size: Any, linear: Any,
+    index: Any, constant: Any, differences: Any, span: Any, stream: Any, room: Any, observation: Any,
+) -> Any:  # fmt: skip
+    """a ~ π(·|observation), in a form that costs little to call: plain arguments, and as few as can be."""
+    basis = Basis(kind, low, width, order, matrix, vector, scale, size, linear)
+    num_actions, num_features = index.shape
+    features, work = room[:num_features], room[num_features : 2 * num_features]
+    scores, products = room[2 * num_features : 2 * num_features + num_actions], room[2 * num_features + num_actions :]
+    return draw_action(basis, index, constant, differences, span, stream, features, work, scores, products, observation)
