@@ -10,6 +10,8 @@ reproduce: .venv/.installed
 	$(BIN)/aapi run ergodic --states 10 --actions 2 --runs 50 --threads 2
 	$(BIN)/aapi run deep-sea --size 20 --steps 200000 --runs 50 --threads 2
 	$(BIN)/aapi run deep-sea --size 20 --steps 200000 --runs 50 --threads 2 --algorithm politex --eta 10
+	$(BIN)/aapi run cartpole --runs 20 --threads 2
+	$(BIN)/aapi run cartpole --runs 20 --threads 2 --algorithm politex
 
 test: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -22,6 +24,7 @@ test: .venv/.installed-dev
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/solver.py
 	.venv-bench/bin/python benchmarks/learning.py
+	.venv-bench/bin/python benchmarks/continuous.py
 
 # Stable-Baselines3 on our environments; apart, because it needs torch.
 interop: .venv-interop/.installed
