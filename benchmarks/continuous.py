@@ -10,15 +10,12 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import ctypes
 import statistics
-import subprocess
-import tempfile
 import tracemalloc
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
-from learning import FLAGS, in_turn, median_ratio
+from learning import compiled, in_turn, median_ratio
 
 import aapi
 from aapi.environments import cartpole
@@ -60,14 +57,7 @@ class Policy(ctypes.Structure):
 
 def compile_reference() -> Any:
     """The C reference's `act`."""
-    source = Path(__file__).with_name("cartpole.c")
-    with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "cartpole.so"
-        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", library, source, "-lm"], check=True)
-        act = ctypes.CDLL(str(library)).act
-    act.argtypes = [ctypes.POINTER(Policy), ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
-    act.restype = ctypes.c_int
-    return act
+    return compiled("cartpole.c", "act", ctypes.POINTER(Policy), ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def probabilities_in_c(

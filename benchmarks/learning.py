@@ -76,16 +76,21 @@ class Settings(ctypes.Structure):
     ]
 
 
-def compile_reference() -> Any:
-    """The C reference's `learn`."""
-    source = Path(__file__).with_name("reference.c")
+def compiled(source: str, name: str, *arguments: Any) -> Any:
+    """The function of that name in a C program beside this file; it takes these arguments and returns a number."""
+    path = Path(__file__).with_name(source)
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "reference.so"
-        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", library, source, "-lm"], check=True)
-        learn = ctypes.CDLL(str(library)).learn
-    learn.argtypes = [ctypes.POINTER(Model), ctypes.POINTER(Settings), *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3]
-    learn.restype = ctypes.c_int
-    return learn
+        subprocess.run([os.environ.get("CC", "cc"), *FLAGS, "-o", library, path, "-lm"], check=True)
+        function = getattr(ctypes.CDLL(str(library)), name)
+    function.argtypes, function.restype = arguments, ctypes.c_int
+    return function
+
+
+def compile_reference() -> Any:
+    """The C reference's `learn`."""
+    structures = ctypes.POINTER(Model), ctypes.POINTER(Settings)
+    return compiled("reference.c", "learn", *structures, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3)
 
 
 class Contest:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import scipy.optimize
 import scipy.sparse
@@ -64,3 +70,13 @@ def linear_program_gains(mdp: FiniteMDP) -> np.ndarray:
     )
     assert result.status == 0, result.message
     return -np.asarray(result.eqlin.marginals[n:]) * scale
+
+
+def interpreted(file: str, function: str) -> object:
+    """What a function of a test module returns, in JSON, where kernels run in plain Python."""
+    module = Path(file).stem
+    script = f"import {module}, json; print(json.dumps({module}.{function}()))"
+    path = os.pathsep.join([str(Path(file).parent), *filter(None, sys.path)])
+    environment = {**os.environ, "AAPI_INTERPRETED": "1", "PYTHONPATH": path}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)

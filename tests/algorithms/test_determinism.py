@@ -1,14 +1,10 @@
 """Same seed, same bits: whatever the threads, the chunks, the company, the compiler."""
 
 import hashlib
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support import interpreted
 
 import aapi
 from aapi.environments import deep_sea, ergodic
@@ -57,11 +53,7 @@ def all_fingerprints():
 
 
 def test_compiled_and_interpreted_give_the_same_bits():
-    script = "import test_determinism, json; print(json.dumps(test_determinism.all_fingerprints()))"
-    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    environment = {**os.environ, "AAPI_INTERPRETED": "1", "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == all_fingerprints()
+    assert interpreted(__file__, "all_fingerprints") == all_fingerprints()
 
 
 def test_a_singular_neighbour_changes_no_bit():

@@ -1,15 +1,11 @@
 """Algorithm 1 with linear Q-functions, against an independent version in plain NumPy, and against itself."""
 
 import hashlib
-import json
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support import interpreted
 
 import aapi
 from aapi.environments import cartpole
@@ -142,11 +138,7 @@ def all_fingerprints():
 
 
 def test_compiled_and_interpreted_give_the_same_bits():
-    script = "import test_weights, json; print(json.dumps(test_weights.all_fingerprints()))"
-    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    environment = {**os.environ, "AAPI_INTERPRETED": "1", "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == all_fingerprints()
+    assert interpreted(__file__, "all_fingerprints") == all_fingerprints()
 
 
 @kernel

@@ -24,7 +24,8 @@ ROOM = 10  # a reservoir holds so many times what a sample takes
 
 def reservoir_size(num_sampled: int, num_phases: int | None) -> int:
     """How many differences are kept to draw `num_sampled` from."""
-    return min(max(2, ROOM * num_sampled), math.inf if num_phases is None else num_phases)  # type: ignore[return-value]
+    size = max(2, ROOM * num_sampled)
+    return size if num_phases is None else min(size, num_phases)
 
 
 def place_in_reservoir(phase: int, size: int, streams: NDArray[np.uint64]) -> NDArray[np.int64]:
