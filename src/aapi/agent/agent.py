@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -121,7 +122,8 @@ class Agent:
             raise InvalidInput(f"features must be OneHot, Fourier, Tiles, Radial or a function, not {self.features!r}")
         # A function of the user's: what it returns for one observation says how long its vectors are.
         try:
-            vector = np.asarray(self.features(self.observation_space.sample()), dtype=np.float64)
+            sample = copy.deepcopy(self.observation_space).sample()  # the space's own draws are the environment's
+            vector = np.asarray(self.features(sample), dtype=np.float64)
         except Exception as error:
             raise InvalidInput(f"the feature function raised {told(error)}") from error
         if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
