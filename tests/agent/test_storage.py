@@ -86,7 +86,8 @@ def test_a_file_is_arrays_and_json(saved):
     description = json.loads(read_arrays("agent.aapi", "an agent")["agent"].tobytes())
     assert description["format"] == 1
     assert description["algorithm"]["part"] == "PolicyIteration"
-    assert description["env"] == {"id": "little/Box-v0", "kwargs": {"name": "Box"}, "ending": "keep", "limit": None}
+    rule = {"ending": "keep", "limit": None, "max_episode_steps": None, "wrappers": []}
+    assert description["env"] == {"id": "little/Box-v0", "kwargs": {"name": "Box"}} | rule
 
 
 def test_pickles_are_never_loaded(saved, tmp_path):

@@ -206,12 +206,14 @@ def test_a_short_piece_does_not_say_that_nothing_was_learnt(capsys, room):
     assert "never improved" not in " ".join(out.split())
 
 
-def test_resuming_without_save_leaves_the_file(capsys, room):
+def test_what_goes_on_is_saved_where_it_was_unless_told_otherwise(capsys, room):
     train(capsys, f"CartPole-v1 --features fourier:1 --steps 60 --save a.aapi {SHORT}")
     before = Path("a.aapi").read_bytes()
-    status, out, _ = train(capsys, "--resume a.aapi --steps 100 --json")
-    assert (status, json.loads(out)["steps"]) == (0, 100)
+    assert train(capsys, "--resume a.aapi --steps 100 --save b.aapi")[0] == 0
     assert Path("a.aapi").read_bytes() == before
+    status, out, _ = train(capsys, "--resume a.aapi --steps 100 --json")
+    assert (status, json.loads(out)["saved"]) == (0, "a.aapi")
+    assert aapi.load("a.aapi").num_steps == aapi.load("b.aapi").num_steps == 100
 
 
 def test_an_argument_called_name_does_no_harm(capsys, room):

@@ -94,7 +94,7 @@ class Agent:
         self.observation_space, self.action_space = observation_space, action_space
         self.num_actions = _count_actions(action_space)
         self.observations: Observations = observations_of(observation_space)
-        self.features: Any = features or _default_features(self.observations)
+        self.features: Any = _default_features(self.observations) if features is None else features
         low, high = bounds
         self.basis = self._make_basis(low or self.observations.low, high or self.observations.high)
         encode: Any = self.observations.state if self.basis is None else self.observations.vector
@@ -116,7 +116,7 @@ class Agent:
         if isinstance(self.features, OneHot):
             return self._states_as_tiles() if isinstance(self.algorithm, RLSVI) else None
         if _named(self.features):
-            basis: Basis = self.features.basis(low, high)
+            basis: Basis = self.features.basis(low, high).check(len(self.observations.low))
             return basis
         if not callable(self.features) or isinstance(self.features, type | Coordinates | FeatureMatrix):
             raise InvalidInput(f"features must be OneHot, Fourier, Tiles, Radial or a function, not {self.features!r}")
@@ -206,9 +206,18 @@ class Agent:
     def _improve(self, speed: float, callback: Callable[[Progress], Any] | None) -> bool:
         """End a phase; whether to go on."""
         simulation = self.simulation
-        episodes, simulation.episodes = tuple(simulation.episodes), []
-        data = simulation.take()
-        phase = self.algorithm.improve(simulation, self.history, data)
+        data = simulation.data()
+        # All or nothing: an error or an interrupt in here must leave an agent that can be saved, and go on.
+        streams, history = simulation.streams.copy(), vars(self.history)
+        before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in history.items()}
+        try:
+            phase = self.algorithm.improve(simulation, self.history, data)
+        except BaseException:
+            history.update(before | {name: history[name] for name in ("streams",) if name in history})
+            simulation.streams[:] = streams
+            raise
+        episodes = tuple(simulation.episodes)
+        simulation.begin_phase()
         self.reward_sum += float(data.rewards.sum())
         if callback is None:
             return True
@@ -219,9 +228,8 @@ class Agent:
     def predict(self, observation: Any, deterministic: bool = False) -> int:
         """An action for an observation: drawn from the policy, or its most likely one."""
         start = int(self.action_space.start)
-        probabilities = self.probabilities(observation)
         if deterministic:
-            return start + int(np.argmax(probabilities))
+            return start + int(np.argmax(self.probabilities(observation)))
         return start + self.simulation.actor(self.policy, self._predictions)(self.simulation.encoded(observation))
 
     def evaluate(
@@ -322,7 +330,7 @@ def _count_actions(space: Any) -> int:
 
 
 def _vector_of(function: Callable[[Any], Any]) -> Callable[[Any], NDArray[np.float64]]:
-    return lambda observation: np.asarray(function(observation), dtype=np.float64)
+    return lambda observation: np.array(function(observation), dtype=np.float64)
 
 
 def _state_as_vector(observations: Observations) -> Callable[[Any], NDArray[np.float64]]:

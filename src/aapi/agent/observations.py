@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,14 +32,14 @@ class Observations:
     read: Callable[[Any], Any]  # an observation's numbers, in order
 
     def vector(self, observation: Any) -> NDArray[np.float64]:
-        """The observation as a vector."""
-        return np.asarray(self.read(observation), dtype=np.float64)
+        """The observation as a vector, a copy: environments may use their array again."""
+        return np.array(self.read(observation), dtype=np.float64)
 
     def state(self, observation: Any) -> int:
         """The observation as a state, 0 … num_states − 1; −1 if it is none."""
         state = 0
         for value, low, count in zip(self.read(observation), self.low, self.counts, strict=True):
-            place = int(value) - int(low)
+            place = operator.index(value) - int(low)
             if not 0 <= place < count:
                 return -1
             state = state * count + place

@@ -34,7 +34,10 @@ class Score:
 
     @cached_property
     def standard_error(self) -> float | None:
-        """Of the average, from the means of 20 batches of steps, which are nearly independent; None for short runs."""
+        """Of the average, from the means of 20 batches of steps; None for short runs.
+
+        Batches shorter than the task's memory, an episode for one, are not independent, and this is then too small.
+        """
         size = len(self.rewards) // BATCHES
         if size < 10:
             return None

@@ -68,7 +68,9 @@ class GymnasiumSimulation:
         if steps != self.phase_length:
             raise InvalidInput(f"this simulation was made for phases of {self.phase_length} steps, not {steps}")
         self.collect(policy, steps - self.filled)
-        return self.take()
+        data = self.data()
+        self.begin_phase()
+        return data
 
     def reset(self, seed: int | None = None) -> None:
         """Start the environment."""
@@ -106,9 +108,10 @@ class GymnasiumSimulation:
                 if "ended" in info:
                     self.episodes.append(info["ended"])
         except BaseException as error:
-            self._account(seen, taken, earned, current)  # which raises where an earlier value is the cause
-            if not isinstance(error, Exception):
+            if not isinstance(error, Exception):  # an interrupt: the environment may be a step ahead
+                self._account(seen, taken, earned, encode(env.observation))
                 raise
+            self._account(seen, taken, earned, current)  # which raises where an earlier value is the cause
             what = f"the observation {observation!r} cannot be read" if reading else "the environment raised"
             line = str(error) if isinstance(error, AapiError) else f"{what} {told(error)}"
             raise InvalidInput(f"step {self.time + 1}: {line}") from error
@@ -132,21 +135,26 @@ class GymnasiumSimulation:
         rewards[:] = earned[:count]
         if not np.isfinite(rewards).all():
             t = int(np.flatnonzero(~np.isfinite(rewards))[0])
+            self.filled, self.time = first + t, before + t  # what came before is good
             raise InvalidInput(f"step {before + t + 1}: the reward is {rewards[t]}, not a finite number")
         if self.basis is not None:
             after = np.concatenate([self.states[0, first + 1 : self.filled], [current]])
             if not np.isfinite(after).all():
-                t, j = np.argwhere(~np.isfinite(after))[0]
+                t, j = map(int, np.argwhere(~np.isfinite(after))[0])
+                self.filled, self.time, self.current = first + t, before + t, None
                 raise InvalidInput(f"step {before + t + 1}: observation[{j}] is {after[t, j]}, not a finite number")
 
-    def take(self) -> PhaseData:
-        """The data of the phase, which is then over."""
-        data = PhaseData(
+    def data(self) -> PhaseData:
+        """The data of the phase, which is full."""
+        return PhaseData(
             self.states.copy(), self.actions.copy(), self.rewards.copy(), np.array([self.current]),
             self.rewards.sum(axis=1, keepdims=True), np.array([self.phase_length]),
         )  # fmt: skip
+
+    def begin_phase(self) -> None:
+        """Make room for the next phase."""
         self.filled = 0
-        return data
+        self.episodes = []
 
     def actor(self, policy: Any, stream: Any) -> Callable[[Any], int]:
         """A function from the present state or vector to a random action."""
@@ -169,7 +177,7 @@ class GymnasiumSimulation:
         """An observation as a state or a vector, or an error that says what is wrong with it."""
         try:
             encoded = self.encode(observation)
-        except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+        except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
             raise InvalidInput(f"the observation {observation!r} cannot be read ({told(error)})") from error
         if (encoded < 0) if self.basis is None else (encoded.shape != (self.basis.dimension,)):
             raise InvalidInput(self._wrong(observation, encoded))

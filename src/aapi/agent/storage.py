@@ -120,7 +120,12 @@ def made_environment(
     if name is None and ":" in described["id"]:  # which would import a module that the file names
         raise InvalidInput(f"{path} learnt in {described['id']}: name it, if you trust that module")
     kwargs = described.get("kwargs")
-    given = kwargs if name is None and isinstance(kwargs, dict) else {}
+    given = dict(kwargs) if name is None and isinstance(kwargs, dict) else {}
+    if described.get("wrappers"):
+        wrappers = ", ".join(map(str, described["wrappers"]))
+        raise InvalidInput(f"{path} learnt under wrappers ({wrappers}), which a file cannot hold: use aapi.load")
+    if name is None and described.get("max_episode_steps") is not None:
+        given["max_episode_steps"] = described["max_episode_steps"]
     try:
         env = make(name or described["id"], **{**given, **arguments})
     except InvalidInput as error:
@@ -158,11 +163,7 @@ def _rebuilt(
     description: dict[str, Any], arrays: dict[str, Any], env: Any, algorithm: Any, features: Any
 ) -> Agent:  # fmt: skip
     agent = Agent.__new__(Agent)
-    agent.env = None
-    if env is not None:
-        rule = description["env"] or {}
-        plain = rule.get("ending") is not None and not holds_continuing(env)
-        agent.env = Continuing(env, rule["ending"], rule.get("limit")) if plain else continuing(env)
+    agent.env = None if env is None else _as_it_was(env, description["env"] or {})
     observation_space, action_space = (made_space(description[name]) for name in ("observation_space", "action_space"))
     if env is not None:
         check_same_spaces(env, observation_space, action_space)
@@ -188,6 +189,30 @@ def _rebuilt(
     return agent
 
 
+def _as_it_was(env: Any, rule: dict[str, Any]) -> Continuing:
+    """The environment with the ending rule that the agent began with."""
+    if not holds_continuing(env):
+        if rule.get("ending") is None:
+            raise InvalidInput("it learnt with an ending rule of your own: wrap the environment in Continuing, as then")
+        return Continuing(env, rule["ending"], rule.get("limit"))
+    wrapped = continuing(env)
+    given = described_rule(wrapped)
+    if any(given[name] != rule.get(name) for name in ("ending", "limit")):
+        raise InvalidInput(f"it learnt with {_words(rule)}, and this environment has {_words(given)}")
+    return wrapped
+
+
+def described_rule(env: Continuing) -> dict[str, Any]:
+    """The ending rule as JSON; a function of the user's has no form in it, and is None."""
+    rule = env.rule
+    return rule | {"ending": None if callable(rule["ending"]) else rule["ending"]}
+
+
+def _words(rule: dict[str, Any]) -> str:
+    ending = rule.get("ending")
+    return f"ending {'of your own' if ending is None else repr(ending)} and limit {rule.get('limit')}"
+
+
 def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[str, Any]) -> None:
     """What was learnt, and the phase under way. Kernels check nothing, so that all of it is checked here."""
     simulation = agent.simulation
@@ -196,7 +221,7 @@ def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[st
     phase = int(matching(stored, "phase", np.array(0)))
     filled = arrays["phase_rewards"].shape[1]
     steps = description["steps"]
-    if phase < 0 or not filled < simulation.phase_length or steps != phase * simulation.phase_length + filled:
+    if phase < 0 or filled > simulation.phase_length or steps != phase * simulation.phase_length + filled:
         raise InvalidInput(f"{steps!r} steps are not {phase} phases and {filled} steps of another")
     agent.history.restore(stored)
     for name, stream in (("predictions", agent._predictions), ("stream", simulation.streams)):
@@ -263,14 +288,12 @@ def _part(described: Any, place: str) -> Any:
 def _described_env(env: Continuing) -> Any:
     """How the environment was made, for the command; a file never makes one by itself."""
     spec = env.env.spec
-    arguments = env._saved_kwargs
-    ending, limit = arguments["ending"], arguments["limit"]
     return {
         "id": spec.id if spec else None,
         "kwargs": {key: value for key, value in (spec.kwargs if spec else {}).items() if key != "render_mode"},
-        "ending": None if callable(ending) else ending,
-        "limit": limit,
-    }
+        "max_episode_steps": spec.max_episode_steps if spec else None,
+        "wrappers": [wrapper.name for wrapper in spec.additional_wrappers] if spec else [],
+    } | described_rule(env)
 
 
 def _plain(value: Any) -> Any:

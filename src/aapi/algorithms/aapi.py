@@ -26,7 +26,8 @@ def AAPI(  # noqa: N802 - an algorithm's name
 
     eta: η in η_k(x) = η (2 Σ_{s≤k} ‖Q̂_s − M_s‖²)^½. Multiplying all rewards by a constant changes nothing.
     norm: `sup` as in the paper, or `span`, which is blind to constants added to Q̂(x, ·).
-    num_sampled: estimate η_k(x) from so many past differences, as the paper does for large state spaces; None: exactly.
+    num_sampled: estimate η_k(x) from so many past differences, as the paper does for large state spaces; None: exactly
+        for tables, from 30 for weights.
     """
     return PolicyIteration(
         phase_length=phase_length,

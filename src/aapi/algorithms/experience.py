@@ -76,6 +76,8 @@ class Experience:
                 factors, totals, sweeps, discount, relative, variance, streams[run], weights,
             )  # fmt: skip
             self.q_hat[run] = weights.T
+        if not np.isfinite(self.q_hat).all():
+            raise InvalidInput("a draw of RLSVI is no longer finite: scale the rewards down, or take a larger ridge")
         self.policy = self._greedy()
         return True
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aapi.checks import at_least, finite
+from aapi.errors import InvalidInput
 from aapi.improvement import LearningRate, PreviousEstimate, QHistory, SideInformation, new_history
 
 if TYPE_CHECKING:
@@ -59,6 +60,13 @@ class PolicyIteration:
         self.evaluate.check(self.phase_length)
         self.learning_rate.check()
         finite(0.0, decay=self.decay)
+        if self.decay > 1.0:
+            raise InvalidInput(f"decay must be at most 1, not {self.decay}")
+        if 0.0 < self.decay < 1.0 and self.learning_rate.num_sampled != 0:
+            raise InvalidInput(
+                f"decay {self.decay} bounds the sum of Q-functions but not an adaptive temperature, and policies would "
+                "tend to the uniform one: use a Scheduled rate"
+            )
 
     def start(self, simulation: Simulation, num_phases: int | None = None) -> QHistory:
         """Line 2: π_1 uniform, M_1 = 0. The history is all that is remembered from phase to phase."""

@@ -39,7 +39,7 @@ FORMS = ("relative", "finite-horizon", "discounted")
 
 @dataclass(frozen=True, kw_only=True)
 class RLSVI:
-    """Act greedily in a randomised estimate of Q_*, drawn anew before each phase from all past data.
+    """Act greedily in a randomised estimate of Q_*, drawn anew before each phase from past data.
 
     A draw is `horizon` sweeps of regression, from θ̃ = 0, each with its own noise:
     b_i = r_i + max_a φ(x'_i, a)ᵀθ̃,  Σ = (ΦᵀΦ/σ² + ridge · I)⁻¹,  θ̃ ~ N(Σ Φᵀb/σ², Σ).
@@ -47,8 +47,8 @@ class RLSVI:
     after each sweep; `finite-horizon` does not; `discounted` multiplies values by 1 − 1/horizon.
 
     The first policy is uniform, as in all other algorithms: without data, a draw is noise of size 1/√ridge.
-    In finite problems data enters through counts of transitions; else the last `memory` transitions are kept. So the
-    cost of a phase does not grow with time.
+    In finite problems all data enters, through counts of transitions; else the last `memory` transitions are kept. So
+    the cost of a phase does not grow with time.
     """
 
     phase_length: int
@@ -67,7 +67,7 @@ class RLSVI:
     def start(self, simulation: Simulation, num_phases: int | None = None) -> Experience | Transitions:  # noqa: ARG002
         """The uniform policy, and no data yet."""
         if isinstance(simulation.features, Basis):
-            return Experience(simulation, self.memory)
+            return Experience(simulation, int(self.memory))
         return Transitions(simulation)
 
     def improve(self, simulation: Simulation, history: Experience | Transitions, data: PhaseData) -> Phase:

@@ -124,7 +124,7 @@ def _simulator(
             raise InvalidInput(
                 f"{chosen!r} are features for finite problems: {env.name} takes Fourier, Tiles or Radial"
             )
-        basis = chosen.basis(env.low, env.high)
+        basis = chosen.basis(env.low, env.high).check(len(env.low))
         return lambda runs: ContinuousSimulation(env, basis, seed, runs, grid)
     chosen = features or (OneHot() if env.coordinates is None else Coordinates())
     if hasattr(chosen, "basis"):

@@ -26,7 +26,7 @@ EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
   aapi train FrozenLake-v1 --steps 400000 --save lake.aapi
   aapi train Acrobot-v1 --features fourier:1 --continuing 100 --eta 0.1
-  aapi train --resume cart.aapi --steps 200000 --save cart.aapi
+  aapi train --resume cart.aapi --steps 200000
 """
 # For tables: long phases, since what a phase has not seen counts as worth nothing.
 TABLE_DEFAULTS = {"phase_length": 20_000, "horizon": 30, "centre": False, "ridge": 10.0, "eta": 0.3}
@@ -53,7 +53,7 @@ def add_command(commands: Any) -> None:
         "paper), or a number that is added where the episode was terminated",
     )  # fmt: skip
     command.add_argument("--limit", type=int, metavar="N", help="cut episodes off after N steps")
-    command.add_argument("--save", metavar="FILE", help="where to save the agent; checkpoints go there, too")
+    command.add_argument("--save", metavar="FILE", help="where to save the agent, and checkpoints (default: --resume)")
     command.add_argument(
         "--checkpoint-every", type=int, metavar="N", help="phases between checkpoints (default: about 10000 steps)"
     )
@@ -73,6 +73,7 @@ def train(options: argparse.Namespace) -> None:
     at_least(1, **{"--steps": options.steps})
     if options.checkpoint_every is not None:
         at_least(1, **{"--checkpoint-every": options.checkpoint_every})
+    options.save = options.save or options.resume  # what goes on is kept where it was
     _check_paths(options)
     board = TensorBoard(options.tensorboard) if options.tensorboard else None
     try:
@@ -138,7 +139,8 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     options.algorithm = options.algorithm or "aapi"
     countable = all(observations_of(env.observation_space).counts)
     tables = isinstance(features, OneHot) or (features is None and countable)
-    algorithm, settings = make_algorithm(options, TABLE_DEFAULTS if tables else vector_defaults(options.algorithm))
+    defaults = TABLE_DEFAULTS if tables and options.algorithm != "rlsvi" else vector_defaults(options.algorithm)
+    algorithm, settings = make_algorithm(options, defaults)
     if ending is not None or options.limit is not None:
         given = known(env)
         limit = given.limit if ending in (None, given.ending) and options.limit is None else options.limit
@@ -164,7 +166,7 @@ def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
 
 def _ending(env: Any) -> str:
     """How episodes end, in words."""
-    rule = env._saved_kwargs
+    rule = env.rule
     limit = f", cut off after {rule['limit']} steps" if rule["limit"] else ""
     if rule["ending"] == "keep":
         return f"follow each other; rewards are the environment's own{limit}"

@@ -120,6 +120,16 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
             raise InvalidInput(f"ending must return a finite number, not {given!r}")
         return float(given)
 
+    @property
+    def observation(self) -> Any:
+        """The last one."""
+        return self._observation
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """`ending` and `limit`, as they were given."""
+        return dict(self._saved_kwargs)
+
     def snapshot(self) -> dict[str, Any]:
         """What `restore` needs: JSON apart from "actions", an array of integers, if there is one."""
         if self._begun is None:

@@ -31,10 +31,11 @@ class Fourier:
         """These features for observations that lie between `low` and `high`, unless the features have their own."""
         at_least(1, order=self.order)
         bottom, width = scaling(low, high, self.low, self.high)
-        size = (self.order + 1) ** len(bottom)
+        order = int(self.order)  # NumPy's integers would overflow where Python's grow
+        size = (order + 1) ** len(bottom)
         if size > MOST_FEATURES:
             raise TooLarge(
                 f"Fourier features of order {self.order} in {len(bottom)} dimensions are {size}, more than "
                 f"{MOST_FEATURES}: take a lower order, tiles, or radial features"
             )
-        return Basis(FOURIER, bottom, width, self.order, np.empty((0, 0)), np.empty(0), 1.0, size, self.linear)
+        return Basis(FOURIER, bottom, width, order, np.empty((0, 0)), np.empty(0), 1.0, size, self.linear)

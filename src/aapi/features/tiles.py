@@ -31,12 +31,13 @@ class Tiles:
         """These features for observations that lie between `low` and `high`, unless the features have their own."""
         at_least(1, tiles=self.tiles, tilings=self.tilings)
         bottom, width = scaling(low, high, self.low, self.high)
-        size = self.tilings * (self.tiles + 1) ** len(bottom)
+        tiles, tilings = int(self.tiles), int(self.tilings)  # NumPy's integers would overflow where Python's grow
+        size = tilings * (tiles + 1) ** len(bottom)
         if size > MOST_FEATURES:
             raise TooLarge(
                 f"{self.tilings} tilings of {self.tiles} tiles a side in {len(bottom)} dimensions have {size} cells, "
                 f"more than {MOST_FEATURES}: take fewer tiles, or radial features"
             )
-        steps = np.arange(self.tilings)[:, None] * (2 * np.arange(len(bottom)) + 1)
-        shifts = (steps % self.tilings) / self.tilings
-        return Basis(TILES, bottom, width, self.tiles, shifts, np.empty(0), 1.0, size, linear=False)
+        steps = np.arange(tilings)[:, None] * (2 * np.arange(len(bottom)) + 1)
+        shifts = (steps % tilings) / tilings
+        return Basis(TILES, bottom, width, tiles, shifts, np.empty(0), 1.0, size, linear=False)

@@ -10,7 +10,7 @@ import numpy as np
 from aapi.checks import one_of
 from aapi.errors import InvalidInput
 from aapi.improvement.boltzmann import boltzmann
-from aapi.improvement.sampling import draw_sample, place_in_reservoir, reservoir_size, sample_scales
+from aapi.improvement.sampling import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
 from aapi.simulation.jit import kernel
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class QHistory:
 
     def sampled_temperature(self, eta: float, num_sampled: int, keep_first: bool) -> Any:
         """An estimate of that from a few past surprises."""
-        count = min(self.phase, num_sampled)
+        count = sample_size(self.phase, num_sampled, len(self.surprises))
         sample = draw_sample(self.phase, len(self.surprises), count, keep_first, self.streams)
         temperature = np.empty_like(self.root_sum)
         _sampled_root(self.surprises, sample, sample_scales(self.phase, count, keep_first), temperature)

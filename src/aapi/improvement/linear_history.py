@@ -10,9 +10,9 @@ import numpy as np
 
 from aapi.errors import InvalidInput
 from aapi.improvement.history import QHistory, matching
-from aapi.improvement.sampling import draw_sample, place_in_reservoir, reservoir_size, sample_scales
+from aapi.improvement.sampling import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
 from aapi.simulation.basis import Basis
-from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros
+from aapi.simulation.linear_policy import LANES, LinearPolicy, aligned_zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ class LinearHistory(QHistory):
     def sampled_temperature(self, eta: float, num_sampled: int, keep_first: bool) -> Any:
         """The differences of a fresh sample, scaled so that the root of their squares' sum is the temperature."""
         runs, size, num_features, num_actions = self.differences.shape
-        count = min(self.phase, num_sampled)
+        count = sample_size(self.phase, num_sampled, size)
         sample = draw_sample(self.phase, size, count, keep_first, self.streams)
         scales = eta * math.sqrt(2.0) * sample_scales(self.phase, count, keep_first)
         differences = aligned_zeros(runs, num_features, count * num_actions)
@@ -114,7 +114,7 @@ class LinearHistory(QHistory):
             raise InvalidInput(f"policy_constant must be at least 0, not {constant.min()}")
         stored = arrays.get("policy_differences", np.empty(0))
         runs, num_features, num_actions = self.total.shape
-        most = -(-num_actions * self.differences.shape[1] // 4) * 4
+        most = -(-num_actions * self.differences.shape[1] // LANES) * LANES
         if stored.ndim != 3 or stored.shape[:2] != (runs, num_features) or stored.shape[2] > most:
             raise InvalidInput(f"policy_differences cannot be of shape {stored.shape}")
         differences = aligned_zeros(runs, num_features, stored.shape[2])

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.errors import InvalidInput
 from aapi.simulation.jit import kernel
 from aapi.simulation.random import draw, sample_without_replacement
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["draw_sample", "place_in_reservoir", "reservoir_size", "sample_scales"]
+__all__ = ["draw_sample", "place_in_reservoir", "reservoir_size", "sample_scales", "sample_size"]
 
 ROOM = 10  # a reservoir holds so many times what a sample takes
 
@@ -26,6 +27,14 @@ def reservoir_size(num_sampled: int, num_phases: int | None) -> int:
     """How many differences are kept to draw `num_sampled` from."""
     size = max(2, ROOM * num_sampled)
     return size if num_phases is None else min(size, num_phases)
+
+
+def sample_size(phase: int, num_sampled: int, size: int) -> int:
+    """n_k; an error if the reservoir was made for fewer."""
+    count = min(phase, num_sampled)
+    if count > size:
+        raise InvalidInput(f"a learning rate that samples {num_sampled} differences must say so: num_sampled")
+    return count
 
 
 def place_in_reservoir(phase: int, size: int, streams: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from aapi.errors import InvalidInput
 from aapi.simulation.jit import kernel
 
 if TYPE_CHECKING:
@@ -46,13 +47,37 @@ class Basis(NamedTuple):
         """The length of ψ."""
         return self.size + (self.dimension if self.linear else 0)
 
+    def check(self, dimension: int) -> Basis:
+        """This basis as kernels need it, which check nothing, for observations of so many numbers; or an error."""
+        low, width, matrix, vector = (
+            np.ascontiguousarray(array, dtype=np.float64) for array in (self.low, self.width, self.matrix, self.vector)
+        )
+        order, size = int(self.order), int(self.size)
+        tiled = (order + 1) ** dimension
+        fits = {
+            FOURIER: order >= 1 and size == tiled,
+            RADIAL: matrix.shape == (size, dimension) and vector.shape == (size,),
+            TILES: order >= 1
+            and matrix.ndim == 2
+            and matrix.shape[1] == dimension
+            and size == len(matrix) * tiled
+            and bool(((matrix >= 0.0) & (matrix < 1.0)).all()),
+            LINEAR: size == 0 and bool(self.linear),
+        }
+        right = low.shape == width.shape == (dimension,) and np.isfinite(low).all() and (width > 0.0).all()
+        if not (right and fits.get(self.kind, False) and np.isfinite(matrix).all() and np.isfinite(vector).all()):
+            raise InvalidInput(f"this basis does not fit observations of {dimension} numbers, or itself: {self!r}")
+        return Basis(int(self.kind), low, width, order, matrix, vector, float(self.scale), size, bool(self.linear))
+
     def __call__(self, observations: Any) -> NDArray[np.float64]:
         """ψ of observations of shape (…, dimension)."""
         array = np.ascontiguousarray(observations, dtype=np.float64)
-        rows = array.reshape(-1, self.dimension)
+        if array.shape[-1:] != (self.dimension,):
+            raise InvalidInput(f"observations must have the shape (…, {self.dimension}), not {array.shape}")
+        rows = array.reshape(math.prod(array.shape[:-1]), self.dimension)
         features = np.empty((len(rows), self.num_features))
         _fill_rows(self, rows, features)
-        return features.reshape(*array.shape[:-1], -1)
+        return features.reshape(*array.shape[:-1], self.num_features)
 
 
 @kernel

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.checks import at_least
+from aapi.errors import InvalidInput
 from aapi.simulation.data import PhaseData, stretches
 from aapi.simulation.jit import kernel
 from aapi.simulation.linear_policy import LinearPolicy, draw_action
@@ -43,6 +45,16 @@ class ContinuousProblem:
     action_names: tuple[str, ...]
     best_gain: float | None = None
 
+    def __post_init__(self) -> None:
+        at_least(1, state_size=self.state_size)
+        if not 1 <= len(self.low) == len(self.high) <= self.state_size:
+            raise InvalidInput(
+                f"low and high must be of one length, at least 1 and at most state_size, {self.state_size}; "
+                f"they have {len(self.low)} and {len(self.high)} numbers"
+            )
+        if not self.action_names:
+            raise InvalidInput("a problem needs at least one action: action_names is empty")
+
     @property
     def num_actions(self) -> int:
         """A."""
@@ -74,6 +86,7 @@ class ContinuousSimulation:
 
     def rollout(self, policy: LinearPolicy, steps: int) -> PhaseData:
         """Act by `policy` for a number of steps."""
+        policy = policy.check(self.shape)
         runs = len(self.state)
         ends = stretches(self.grid, self.time, steps)
         observations = np.empty((runs, steps, self.features.dimension))

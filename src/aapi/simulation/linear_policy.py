@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.errors import InvalidInput
 from aapi.simulation.basis import TILES, fill_features
 from aapi.simulation.jit import kernel
 from aapi.simulation.random import draw
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from aapi.simulation.basis import Basis
 
-__all__ = ["LinearPolicy", "aligned_zeros", "draw_action"]
+__all__ = ["LANES", "LinearPolicy", "aligned_zeros", "draw_action"]
 
 LANES = 4  # rows of weights are padded to a multiple of a vector register, so that none straddles two cache lines
 
@@ -37,6 +38,26 @@ class LinearPolicy:
     differences: NDArray[np.float64]
     span: bool
 
+    def check(self, shape: tuple[int, int, int]) -> LinearPolicy:
+        """This policy as kernels need it, which check nothing, for a batch of weights of this shape; or an error."""
+        runs, features, actions = shape
+        index, constant, differences = (
+            np.ascontiguousarray(array, dtype=np.float64) for array in (self.index, self.constant, self.differences)
+        )
+        if (index.shape, constant.shape, differences.shape[:2]) != (
+            (runs, actions, features),
+            (runs,),
+            (runs, features),
+        ):
+            raise InvalidInput(
+                f"for {runs} runs, {features} features and {actions} actions, a linear policy has an index of shape "
+                f"{(runs, actions, features)}, a constant of shape {(runs,)} and differences of shape "
+                f"{(runs, features)} and more, not {index.shape}, {constant.shape} and {differences.shape}"
+            )
+        if not (constant.min() >= 0.0 and np.isfinite(index).all() and np.isfinite(differences).all()):
+            raise InvalidInput("a linear policy must have finite weights, and a constant of at least 0")
+        return LinearPolicy(index, constant, differences, bool(self.span))
+
     def probabilities(self, basis: Basis, observations: NDArray[np.float64]) -> NDArray[np.float64]:
         """π(·|x), (runs, n, actions), at observations of shape (runs, n, dimension)."""
         return self._evaluate(basis, observations)[0]
@@ -51,10 +72,14 @@ class LinearPolicy:
         return LinearPolicy(self.index, np.zeros(runs), aligned_zeros(runs, num_features, 0), self.span)
 
     def _evaluate(self, basis: Basis, observations: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        runs, count, _ = observations.shape
-        probabilities, temperature = np.empty((runs, count, self.index.shape[1])), np.empty((runs, count))
+        runs, actions, _ = self.index.shape
+        policy = self.check((runs, basis.num_features, actions))
+        array = np.ascontiguousarray(observations, dtype=np.float64)
+        if array.ndim != 3 or (len(array), array.shape[2]) != (runs, basis.dimension):
+            raise InvalidInput(f"observations must have the shape ({runs}, n, {basis.dimension}), not {array.shape}")
+        probabilities, temperature = np.empty((*array.shape[:2], actions)), np.empty(array.shape[:2])
         _evaluate(
-            basis, self.index, self.constant, self.differences, self.span, observations, probabilities, temperature
+            basis, policy.index, policy.constant, policy.differences, policy.span, array, probabilities, temperature
         )
         return probabilities, temperature
 
