@@ -169,7 +169,7 @@ def _ending(env: Any) -> str:
     rule = env.rule
     limit = f", cut off after {rule['limit']} steps" if rule["limit"] else ""
     if rule["ending"] == "keep":
-        return f"follow each other; rewards are the environment's own{limit}"
+        return f"follow each other, if they end; rewards are the environment's own{limit}"
     if rule["ending"] == "shortfall":
         return f"pay steps − limit in their last step, as in the paper{limit}"
     return f"pay {rule['ending']:+g} where they are terminated{limit}"
