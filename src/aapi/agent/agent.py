@@ -178,7 +178,7 @@ class Agent:
         simulation = self.simulation
         if simulation.current is None:
             if self.env is not None and simulation.time:
-                raise InvalidInput("where the environment was is not known: load the agent with an environment, env=…")
+                raise InvalidInput("where the environment is now is not known: go on from the last checkpoint")
             simulation.reset(self.seed)
         last, start, first = simulation.time + num_steps, time.perf_counter(), simulation.time
         with progress_bar("learning", num_steps, show=progress) as advance:
@@ -187,7 +187,7 @@ class Agent:
                 for done in range(0, steps, STRIDE):
                     part = min(STRIDE, steps - done)
                     simulation.collect(self.policy, part)
-                    advance(part, f"phase {self.num_phases + 1}, average reward {self._recent():.4g}")
+                    advance(part, f"phase {self.num_phases + 1}, average reward {simulation.average_reward:.4g}")
                 if simulation.filled < self.algorithm.phase_length:
                     break
                 speed = (simulation.time - first) / (time.perf_counter() - start)
@@ -200,20 +200,18 @@ class Agent:
             self.save(checkpoint)
         return self
 
-    def _recent(self) -> float:
-        return float(self.simulation.rewards[0, : self.simulation.filled].mean())
-
     def _improve(self, speed: float, callback: Callable[[Progress], Any] | None) -> bool:
         """End a phase; whether to go on."""
         simulation = self.simulation
         data = simulation.data()
         # All or nothing: an error or an interrupt in here must leave an agent that can be saved, and go on.
-        streams, history = simulation.streams.copy(), vars(self.history)
-        before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in history.items()}
+        memory, streams = vars(self.history), simulation.streams.copy()
+        before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in memory.items()}
+        before.pop("streams", None)  # which it shares with the simulation
         try:
             phase = self.algorithm.improve(simulation, self.history, data)
         except BaseException:
-            history.update(before | {name: history[name] for name in ("streams",) if name in history})
+            memory.update(before)
             simulation.streams[:] = streams
             raise
         episodes = tuple(simulation.episodes)
@@ -266,7 +264,7 @@ class Agent:
                     film(done, simulation.env)
                 part = min(stride, num_steps - done)
                 simulation.collect(policy, part)
-                advance(part, f"average reward {simulation.rewards[0, : simulation.filled].mean():.4g}")
+                advance(part, f"average reward {simulation.average_reward:.4g}")
         return Score(
             simulation.rewards[0],
             simulation.actions[0].astype(np.int64),
@@ -279,8 +277,7 @@ class Agent:
         """An environment like the agent's."""
         if self.env is None or self.env.spec is None:
             raise InvalidInput("give an environment to evaluate in: evaluate(num_steps, env)")
-        made = gymnasium.make(self.env.spec)
-        return made if isinstance(made, Continuing) else continuing(made)
+        return continuing(gymnasium.make(self.env.spec))
 
     def probabilities(self, observation: Any) -> NDArray[np.float64]:
         """π(·|observation), (actions,)."""

@@ -49,7 +49,6 @@ class GymnasiumSimulation:
             self.features = basis
             self.states = np.zeros((1, phase_length, basis.dimension))
             self._shape = (1, basis.num_features, num_actions)
-        self.grid = np.empty(0, dtype=np.int64)
         self.streams = streams(seed, [0])
         self.time = 0
         self.filled = 0  # steps of the phase under way
@@ -63,14 +62,10 @@ class GymnasiumSimulation:
         """(1, states or features, actions)."""
         return self._shape
 
-    def rollout(self, policy: Any, steps: int) -> PhaseData:
-        """Act by `policy` for a whole phase."""
-        if steps != self.phase_length:
-            raise InvalidInput(f"this simulation was made for phases of {self.phase_length} steps, not {steps}")
-        self.collect(policy, steps - self.filled)
-        data = self.data()
-        self.begin_phase()
-        return data
+    @property
+    def average_reward(self) -> float:
+        """Of the phase under way."""
+        return float(self.rewards[0, : self.filled].mean())
 
     def reset(self, seed: int | None = None) -> None:
         """Start the environment."""

@@ -64,7 +64,7 @@ class RLSVI:
         one_of(FORMS, form=self.form)
         finite(0.0, strictly=True, ridge=self.ridge, noise_variance=self.noise_variance)
 
-    def start(self, simulation: Simulation, num_phases: int | None = None) -> Experience | Transitions:  # noqa: ARG002
+    def start(self, simulation: Simulation, num_phases: int | None = None) -> Experience | Transitions:  # noqa: ARG002 - offered to all
         """The uniform policy, and no data yet."""
         if isinstance(simulation.features, Basis):
             return Experience(simulation, int(self.memory))

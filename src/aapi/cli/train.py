@@ -44,7 +44,11 @@ def add_command(commands: Any) -> None:
     command.add_argument("environment", nargs="?", help="an id such as CartPole-v1, or module:Id-v0")
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps in all (default: 100000)")
     command.add_argument("--seed", type=int, metavar="S", help="default: 0")
-    command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP} (default: one-hot, or fourier:3)")
+    command.add_argument(
+        "--features",
+        metavar="F",
+        help=f"{FEATURES_HELP} (default: one-hot, fourier:3, or radial:300 from 5 numbers on)",
+    )
     command.add_argument("--low", metavar="A,B,…", help="lower bounds of the observation, where it has none")
     command.add_argument("--high", metavar="A,B,…", help="upper bounds of the observation")
     command.add_argument(
