@@ -12,7 +12,7 @@ import pytest
 
 import aapi
 from aapi.agent import made_environment
-from aapi.cli.environments import make_environment
+from aapi.names.environments import make_environment
 from aapi.errors import InvalidInput
 from aapi.files import read_arrays
 

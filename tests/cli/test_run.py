@@ -110,7 +110,7 @@ def test_a_constant_curve_is_plotted(capsys, tmp_path):
     [
         (
             "--algorithm rlsvi --eta 1",
-            "rlsvi takes --phase-length, --form, --horizon, --ridge, --noise-variance, not --eta",
+            "rlsvi takes --phase-length, --form, --horizon, --ridge, --noise-variance, --memory, not --eta",
         ),
         ("--algorithm greedy --norm sup", "greedy takes --phase-length, --evaluation, --horizon, --centre, --ridge"),
         ("--evaluation exact --ridge 1", "exact evaluation takes no --ridge"),

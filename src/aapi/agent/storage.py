@@ -28,7 +28,7 @@ __all__ = ["FORMAT", "load", "made_environment", "save"]
 FORMAT = 1
 # Which parts may stand where.
 PLACES: dict[str, tuple[Any, ...]] = {
-    "algorithm": (algorithms.PolicyIteration, algorithms.RLSVI),
+    "algorithm": (algorithms.PolicyIteration, algorithms.RLSVI, algorithms.Uniform),
     "features": (features.OneHot, features.Fourier, features.Tiles, features.Radial),
     "evaluate": (evaluation.MonteCarlo,),
     "learning_rate": (improvement.Adaptive, improvement.SampledAdaptive, improvement.Scheduled),

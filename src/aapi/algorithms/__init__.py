@@ -8,6 +8,7 @@ from aapi.algorithms.politex import Politex
 from aapi.algorithms.result import Record, Result
 from aapi.algorithms.rlsvi import RLSVI
 from aapi.algorithms.run import Algorithm, run
+from aapi.algorithms.uniform import Uniform
 
 __all__ = [
     "AAPI",
@@ -20,5 +21,6 @@ __all__ = [
     "Politex",
     "Record",
     "Result",
+    "Uniform",
     "run",
 ]

@@ -1,4 +1,4 @@
-"""Algorithms by name, with their settings."""
+"""The algorithm on the command line, with its settings."""
 
 from __future__ import annotations
 
@@ -6,26 +6,9 @@ import argparse
 from typing import Any
 
 from aapi.errors import InvalidInput
+from aapi.names.algorithms import ALGORITHMS, make_algorithm
 
-__all__ = [
-    "ALGORITHMS",
-    "add_algorithm_arguments",
-    "algorithm_name",
-    "flag",
-    "make_algorithm",
-    "name_the_flag",
-    "vector_defaults",
-]
-
-# What each algorithm can be told, beside --phase-length.
-EVALUATION = ("evaluation", "horizon", "centre", "ridge")
-ALGORITHMS = {
-    "aapi": ("eta", "norm", "sampled", *EVALUATION),
-    "politex": ("eta", "schedule", *EVALUATION),
-    "ftrl": ("eta", "norm", *EVALUATION),
-    "greedy": EVALUATION,
-    "rlsvi": ("form", "horizon", "ridge", "noise_variance"),
-}
+__all__ = ["add_algorithm_arguments", "flag", "given_settings", "name_the_flag", "read_algorithm"]
 
 
 def add_algorithm_arguments(command: argparse.ArgumentParser, *, exact: bool) -> None:
@@ -46,60 +29,18 @@ def add_algorithm_arguments(command: argparse.ArgumentParser, *, exact: bool) ->
     group.add_argument("--ridge", type=float, help="of the regression")
     group.add_argument("--form", choices=("relative", "finite-horizon", "discounted"), help="of rlsvi")
     group.add_argument("--noise-variance", type=float, metavar="V", help="of rlsvi (default: 1)")
+    group.add_argument("--memory", type=int, metavar="N", help="transitions kept by rlsvi on vectors (default: 10000)")
 
 
-def vector_defaults(algorithm: str) -> dict[str, Any]:
-    """Settings for features of vectors, chosen on CartPole with seeds that no test and no report uses."""
-    if algorithm == "rlsvi":  # its ridge is the precision of a prior, and draws have to reach beyond it
-        return {"phase_length": 2000, "horizon": 20, "ridge": 1.0}
-    eta = 30.0 if algorithm == "politex" else 0.05
-    return {"phase_length": 2000, "horizon": 100, "centre": False, "ridge": 30.0, "eta": eta}
+def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings on the command line."""
+    every = ("phase_length", *dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
+    return {name: value for name in every if (value := getattr(options, name, None)) is not None}
 
 
-def make_algorithm(options: argparse.Namespace, defaults: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def read_algorithm(options: argparse.Namespace, defaults: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The algorithm that the command line describes, and its settings with all defaults filled in."""
-    from aapi import algorithms, evaluation
-
-    takes = ("phase_length", *ALGORITHMS[options.algorithm])
-    every = {name for names in ALGORITHMS.values() for name in names}
-    for name in sorted(every - set(takes)):
-        if getattr(options, name) is not None:
-            flags = ", ".join(map(flag, takes))
-            raise InvalidInput(f"{options.algorithm} takes {flags}, not {flag(name)}")
-    given = {name: getattr(options, name) for name in takes if getattr(options, name) is not None}
-    exact = given.pop("evaluation", "monte-carlo") == "exact"
-    if exact and (superfluous := [name for name in ("horizon", "centre", "ridge") if name in given]):
-        raise InvalidInput(f"exact evaluation takes no --{superfluous[0]}")
-    settings = {name: value for name, value in defaults.items() if name in takes} | given
-    if options.horizon is None and options.algorithm != "rlsvi":  # a default must not stand in the way
-        settings["horizon"] = min(settings["horizon"], max(1, settings["phase_length"]))
-    arguments = dict(settings)
-    if options.algorithm == "rlsvi":
-        return algorithms.RLSVI(**arguments), settings
-    returns = {name: arguments.pop(name) for name in ("horizon", "centre", "ridge")}
-    if exact:
-        settings = {name: value for name, value in settings.items() if name not in returns} | {"evaluation": "exact"}
-    arguments["evaluate"] = evaluation.ExactQ() if exact else evaluation.MonteCarlo(**returns)
-    if "sampled" in arguments:
-        arguments["num_sampled"] = arguments.pop("sampled")
-    makers: dict[str, Any] = {
-        "aapi": algorithms.AAPI,
-        "politex": algorithms.Politex,
-        "ftrl": algorithms.AdaptiveFTRL,
-        "greedy": algorithms.GreedyAPI,
-    }
-    return makers[options.algorithm](**arguments), settings
-
-
-def algorithm_name(algorithm: Any) -> str:
-    """What the command calls an algorithm."""
-    from aapi import algorithms, improvement
-
-    if isinstance(algorithm, algorithms.RLSVI):
-        return "rlsvi"
-    if isinstance(algorithm.learning_rate, improvement.Scheduled):
-        return "politex" if algorithm.decay else "greedy"
-    return "ftrl" if isinstance(algorithm.side_information, improvement.Zero) else "aapi"
+    return make_algorithm(options.algorithm, given_settings(options), defaults, flag)
 
 
 def name_the_flag(error: InvalidInput, options: argparse.Namespace) -> InvalidInput:

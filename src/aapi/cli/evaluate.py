@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from aapi.cli.environments import make_environment
 from aapi.cli.text import print_facts
 from aapi.errors import InvalidInput
+from aapi.names.environments import make_environment
 
 __all__ = ["add_command"]
 

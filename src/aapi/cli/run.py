@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from aapi.cli.algorithms import add_algorithm_arguments, make_algorithm, name_the_flag, vector_defaults
-from aapi.cli.features import FEATURES_HELP, make_features
+from aapi.cli.algorithms import add_algorithm_arguments, name_the_flag, read_algorithm
 from aapi.cli.problems import add_problem_arguments, read_problem
 from aapi.cli.text import plural, print_facts, text_plot
 from aapi.errors import InvalidInput
+from aapi.names.algorithms import problem_defaults
+from aapi.names.features import FEATURES_HELP, make_features
 
 if TYPE_CHECKING:
     from aapi.algorithms import Result
@@ -25,8 +25,6 @@ EXAMPLES = """examples:
   aapi run cartpole --features fourier:4 --runs 10 --threads 2
   aapi run river-swim --algorithm rlsvi --ridge 0.1 --json
 """
-
-DEFAULTS = {"phase_length": 1000, "horizon": 10, "centre": True, "ridge": 0.1, "eta": 0.3}
 
 
 def add_command(commands: Any) -> None:
@@ -54,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
     from aapi.algorithms import run as run_algorithm
 
     problem = read_problem(options)
-    algorithm, settings = make_algorithm(options, _defaults(options, problem))
+    algorithm, settings = read_algorithm(options, problem_defaults(options.problem, problem, options.algorithm))
     try:
         result = run_algorithm(
             algorithm, problem, options.steps, options.runs, options.seed, threads=options.threads,
@@ -67,13 +65,6 @@ def run(options: argparse.Namespace) -> None:
         print(json.dumps(facts | {"settings": settings}, allow_nan=False))
     else:
         show(options, result, facts, settings)
-
-
-def _defaults(options: argparse.Namespace, problem: Any) -> dict[str, Any]:
-    if options.problem == "deep-sea":
-        size = math.isqrt(problem.num_states)
-        return DEFAULTS | {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 1.0}
-    return vector_defaults(options.algorithm) if options.problem == "cartpole" else DEFAULTS
 
 
 def describe(result: Result) -> dict[str, Any]:

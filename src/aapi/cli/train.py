@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aapi.checks import at_least
-from aapi.cli.algorithms import add_algorithm_arguments, algorithm_name, make_algorithm, name_the_flag, vector_defaults
-from aapi.cli.environments import make_environment, read_ending
-from aapi.cli.features import FEATURES_HELP, make_features
+from aapi.cli.algorithms import add_algorithm_arguments, name_the_flag, read_algorithm
 from aapi.cli.text import plural, print_facts, text_plot
 from aapi.errors import AapiError, InvalidInput
+from aapi.names.algorithms import TABLE_DEFAULTS, algorithm_name, vector_defaults
+from aapi.names.environments import make_environment, read_ending
+from aapi.names.features import FEATURES_HELP, make_features
 
 if TYPE_CHECKING:
     from aapi.agent import Agent, Progress
@@ -28,8 +29,6 @@ EXAMPLES = """examples:
   aapi train Acrobot-v1 --features fourier:1 --continuing 100 --eta 0.1
   aapi train --resume cart.aapi --steps 200000
 """
-# For tables: long phases, since what a phase has not seen counts as worth nothing.
-TABLE_DEFAULTS = {"phase_length": 20_000, "horizon": 30, "centre": False, "ridge": 10.0, "eta": 0.3}
 
 
 def add_command(commands: Any) -> None:
@@ -144,7 +143,7 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     countable = all(observations_of(env.observation_space).counts)
     tables = isinstance(features, OneHot) or (features is None and countable)
     defaults = TABLE_DEFAULTS if tables and options.algorithm != "rlsvi" else vector_defaults(options.algorithm)
-    algorithm, settings = make_algorithm(options, defaults)
+    algorithm, settings = read_algorithm(options, defaults)
     if ending is not None or options.limit is not None:
         given = known(env)
         limit = given.limit if ending in (None, given.ending) and options.limit is None else options.limit
@@ -156,7 +155,7 @@ def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     from aapi.agent import load, made_environment
 
     fixed = ("algorithm", "features", "low", "high", "seed", "continuing", "limit", "phase_length", "eta", "norm",
-             "sampled", "schedule", "horizon", "centre", "ridge", "form", "noise_variance")  # fmt: skip
+             "sampled", "schedule", "horizon", "centre", "ridge", "form", "noise_variance", "memory")  # fmt: skip
     given = [name for name in fixed if getattr(options, name) is not None]
     if given:
         raise InvalidInput(f"--resume goes on as the agent began: drop --{given[0].replace('_', '-')}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import scipy.sparse
 
-from aapi.checks import at_least
+from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write, read_arrays
 from aapi.mdp.linear import FloatArray, IntArray, Matrix, is_sparse
@@ -85,6 +85,14 @@ class FiniteMDP:
     def most_successors(self) -> int:
         """The largest number of successors of a pair, or the number of states where that was not counted."""
         return int(np.diff(self._rows.indptr).max()) if self.is_sparse else self.num_states
+
+    def scaled(self, factor: float) -> FiniteMDP:
+        """The same model with all rewards multiplied by a number."""
+        finite(0.0, strictly=True, factor=factor)
+        return FiniteMDP(
+            self.transitions, self.rewards * factor, state_names=self.state_names, action_names=self.action_names,
+            initial_state=self.initial_state, coordinates=self.coordinates,
+        )  # fmt: skip
 
     def expected(self, values: FloatArray) -> FloatArray:
         """Σ_x' P(x'|x, a) values(x'), of shape (states, actions)."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.checks import at_least
+from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.simulation.data import PhaseData, stretches
 from aapi.simulation.jit import kernel
@@ -34,6 +34,7 @@ class ContinuousProblem:
         puts a fresh start in place of the state.
     low, high: bounds for features; the observation is the first len(low) numbers of the state.
     best_gain: a bound on the average reward of any policy, if one is known.
+    reward_scale: what rewards are multiplied by.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ContinuousProblem:
     high: tuple[float, ...]
     action_names: tuple[str, ...]
     best_gain: float | None = None
+    reward_scale: float = 1.0
 
     def __post_init__(self) -> None:
         at_least(1, state_size=self.state_size)
@@ -54,11 +56,17 @@ class ContinuousProblem:
             )
         if not self.action_names:
             raise InvalidInput("a problem needs at least one action: action_names is empty")
+        finite(0.0, strictly=True, reward_scale=self.reward_scale)
 
     @property
     def num_actions(self) -> int:
         """A."""
         return len(self.action_names)
+
+    def scaled(self, factor: float) -> ContinuousProblem:
+        """The same problem with all rewards multiplied by a number."""
+        bound = None if self.best_gain is None else self.best_gain * factor
+        return replace(self, reward_scale=self.reward_scale * factor, best_gain=bound)
 
 
 class ContinuousSimulation:
@@ -97,6 +105,8 @@ class ContinuousSimulation:
             self.features, policy.index, policy.constant, policy.differences, policy.span, ends, self.state,
             self.streams, observations, actions, rewards, sums,
         )  # fmt: skip
+        for earned in (rewards, sums):
+            earned *= self.problem.reward_scale
         self.time += steps
         last = self.state[:, : self.features.dimension].copy()
         return PhaseData(observations, actions, rewards, last, sums, ends)
