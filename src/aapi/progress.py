@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["progress_bar", "showing_progress"]
+    from rich.progress import Progress
+
+__all__ = ["progress_bar", "progress_bars", "showing_progress"]
+
+LINES = 30.0  # seconds between two lines where there is no terminal
 
 _SHOWN = ContextVar("_SHOWN", default=False)
 
@@ -34,14 +40,7 @@ def progress_bar(label: str, total: int, *, show: bool | None = None) -> Iterato
     if not (_SHOWN.get() if show is None else show):
         yield lambda _amount, _text="": None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(bar_width=24), TaskProgressColumn(), TimeRemainingColumn(),
-        TextColumn("{task.fields[text]}"),
-    )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with _bars() as progress:
         task = progress.add_task(label, total=total, text="")
 
         def advance(amount: int, text: str = "") -> None:
@@ -50,3 +49,54 @@ def progress_bar(label: str, total: int, *, show: bool | None = None) -> Iterato
             progress.update(task, advance=amount, text=text + rate)
 
         yield advance
+
+
+@contextmanager
+def progress_bars(totals: Mapping[str, float], *, show: bool) -> Iterator[Callable[[str, float], None]]:
+    """A bar for all work and one for each part of it, by name; yields a function that takes a name and work done.
+
+    Where standard error is no terminal, a line from time to time takes the place of bars, for the logs of clusters.
+    """
+    whole = sum(totals.values())
+    if not show or not whole:
+        yield lambda _name, _amount: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines(whole)
+        return
+    with _bars() as progress:
+        overall = progress.add_task("all", total=whole, text="")
+        parts = {name: progress.add_task(name, total=total, text="") for name, total in totals.items() if total}
+
+        def advance(name: str, amount: float) -> None:
+            progress.update(overall, advance=amount)
+            progress.update(parts[name], advance=amount)
+
+        yield advance
+
+
+def _bars() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(bar_width=24), TaskProgressColumn(), TimeRemainingColumn(),
+        TextColumn("{task.fields[text]}"),
+    )  # fmt: skip
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def _lines(whole: float) -> Callable[[str, float], None]:
+    start = last = time.monotonic()
+    done = 0.0
+
+    def advance(_name: str, amount: float) -> None:
+        nonlocal last, done
+        done += amount
+        now = time.monotonic()
+        if now - last >= LINES and done < whole:
+            last = now
+            left = (now - start) * (whole - done) / done
+            print(f"{done / whole:.0%} done, about {left / 60:.1f} minutes left", file=sys.stderr, flush=True)
+
+    return advance

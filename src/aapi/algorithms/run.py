@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from aapi.features import VectorFeatures
     from aapi.mdp import FiniteMDP
 
-__all__ = ["Algorithm", "run", "step_grid"]
+__all__ = ["Algorithm", "check_features", "run", "step_grid"]
 
 RECORDED = ("policy", "q_hat", "temperature", "surprise")  # of a Phase, in the order of Record
 
@@ -62,6 +62,7 @@ def run(
     grid: Sequence[int] | NDArray[np.int64] | None = None,
     record: bool = False,
     progress: bool = False,
+    callback: Callable[[int, NDArray[np.float64]], Any] | None = None,
 ) -> Result:
     """Run an algorithm `num_runs` times for `num_steps` each.
 
@@ -72,6 +73,8 @@ def run(
         one-hot; for continuous problems, the Fourier basis of order 4.
     grid: steps at which the curves are taken; by default about 300, evenly and geometrically spaced.
     record: keep policies, Q̂, temperatures and surprises of every phase; of finite problems only.
+    callback: called after each phase of a chunk with the steps so far and the average rewards so far, one for each run
+        of the chunk; what it raises ends the run.
     """
     at_least(1, num_steps=num_steps, num_runs=num_runs, threads=threads)
     at_least(0, seed=seed, first_run=first_run)
@@ -88,7 +91,10 @@ def run(
         with progress_bar("running", num_steps * num_runs, show=progress) as advance:
             # In the pool as well: it may compile, which a signal to the main thread must not break into.
             simulations = pool.submit(lambda: [simulate(part) for part in chunks]).result()
-            work = [pool.submit(_run_chunk, algorithm, part, num_steps, record, advance, stop) for part in simulations]
+            work = [
+                pool.submit(_run_chunk, algorithm, part, num_steps, record, advance, stop, callback)
+                for part in simulations
+            ]
             for future in wait(work, return_when=FIRST_EXCEPTION).done:
                 future.result()  # raises what went wrong, without waiting for the others
             parts = [future.result() for future in work]
@@ -110,6 +116,11 @@ def run(
         record=kept,
         **joined,
     )
+
+
+def check_features(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None) -> None:
+    """Raise an error if these features are not for this problem."""
+    _simulator(env, features, 0, np.ones(1, dtype=np.int64), record=False)
 
 
 def _simulator(
@@ -152,12 +163,13 @@ def _check_grid(grid: Sequence[int] | NDArray[np.int64], num_steps: int) -> NDAr
 
 def _run_chunk(
     algorithm: Algorithm, simulation: Simulation, num_steps: int, record: bool, advance: Callable[[int], None],
-    stop: threading.Event,
+    stop: threading.Event, callback: Callable[[int, NDArray[np.float64]], Any] | None,
 ) -> dict[str, Any]:  # fmt: skip
     """The fields of a Result that the runs of one simulation contribute."""
     marks: list[NDArray[np.int64]] = []
     sums: list[NDArray[np.float64]] = []
     kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
+    earned = np.zeros(len(simulation.streams))
     for phase in algorithm.phases(simulation, num_steps):
         if simulation.time != (marks[-1][-1] if marks else 0) + phase.data.rewards.shape[1]:
             raise InvalidInput("an algorithm must yield one Phase for every rollout, with its data")
@@ -167,6 +179,9 @@ def _run_chunk(
             for name, values in kept.items():
                 values.append(getattr(phase, name))
         advance(phase.data.rewards.size)
+        if callback:
+            earned += sums[-1].sum(axis=1)
+            callback(simulation.time, earned / simulation.time)
         if stop.is_set():
             return {}
     if simulation.time != num_steps:

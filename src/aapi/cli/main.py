@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import aapi
-from aapi.cli import evaluate, run, solve, train
+from aapi.cli import evaluate, export, reproduce, run, solve, sweep, train
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 EXAMPLES = """examples:
+  aapi reproduce                                 the paper's figures, in two minutes
+  aapi sweep study.toml --out results            a study of your own
   aapi train CartPole-v1 --save cart.aapi        an agent for any Gymnasium environment with discrete actions
   aapi evaluate cart.aapi --video cart.gif       see how it does
   aapi solve ergodic --states 10 --actions 2     the exact optimum of a built-in problem
@@ -44,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
-    for module in (train, evaluate, run, solve):
+    for module in (reproduce, sweep, export, train, evaluate, run, solve):
         module.add_command(commands)
     return top
 
@@ -61,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt as stop:
-        where = f" {stop}" if str(stop) else ""
+        where = f" {stop}".replace(" ;", ";") if str(stop) else ""
         print(f"aapi {options.command}: interrupted{where}", file=sys.stderr, flush=True)
         os._exit(130)  # at once: threads may be deep in a long kernel, and nothing of theirs is wanted any more
     except MemoryError:

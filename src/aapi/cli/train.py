@@ -14,8 +14,8 @@ from aapi.checks import at_least
 from aapi.cli.algorithms import add_algorithm_arguments, name_the_flag, read_algorithm
 from aapi.cli.text import plural, print_facts, text_plot
 from aapi.errors import AapiError, InvalidInput
-from aapi.names.algorithms import TABLE_DEFAULTS, algorithm_name, vector_defaults
-from aapi.names.environments import make_environment, read_ending
+from aapi.names.algorithms import agent_defaults, algorithm_name
+from aapi.names.environments import check_ending, make_continuing, make_environment
 from aapi.names.features import FEATURES_HELP, make_features
 
 if TYPE_CHECKING:
@@ -129,25 +129,14 @@ def _check_paths(options: argparse.Namespace) -> None:
 
 def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     from aapi.agent import Agent
-    from aapi.agent.defaults import known
-    from aapi.agent.observations import observations_of
-    from aapi.environments import Continuing
-    from aapi.features import OneHot
 
-    ending = None if options.continuing is None else read_ending(options.continuing)
+    ending = None if options.continuing is None else check_ending(options.continuing, "--continuing")
     if options.environment is None:
         raise InvalidInput("name an environment, such as CartPole-v1, or an agent to go on with, --resume FILE")
     features = make_features(options.features, options.low, options.high, finite=False)
-    env = make_environment(options.environment)
+    env = make_continuing(options.environment, ending, options.limit)
     options.algorithm = options.algorithm or "aapi"
-    countable = all(observations_of(env.observation_space).counts)
-    tables = isinstance(features, OneHot) or (features is None and countable)
-    defaults = TABLE_DEFAULTS if tables and options.algorithm != "rlsvi" else vector_defaults(options.algorithm)
-    algorithm, settings = read_algorithm(options, defaults)
-    if ending is not None or options.limit is not None:
-        given = known(env)
-        limit = given.limit if ending in (None, given.ending) and options.limit is None else options.limit
-        env = Continuing(env, given.ending if ending is None else ending, limit)
+    algorithm, settings = read_algorithm(options, agent_defaults(env, features, options.algorithm))
     return Agent(algorithm, env, features, options.seed or 0), settings
 
 

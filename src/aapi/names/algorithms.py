@@ -10,7 +10,9 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["ALGORITHMS", "TABLE_DEFAULTS", "algorithm_name", "make_algorithm", "problem_defaults", "vector_defaults"]
+    import gymnasium
+
+__all__ = ["ALGORITHMS", "agent_defaults", "algorithm_name", "make_algorithm", "problem_defaults"]
 
 # What each algorithm can be told, beside phase_length.
 EVALUATION = ("evaluation", "horizon", "centre", "ridge")
@@ -42,6 +44,16 @@ def vector_defaults(algorithm: str) -> dict[str, Any]:
         return {"phase_length": 2000, "horizon": 20, "ridge": 1.0}
     eta = 30.0 if algorithm == "politex" else 0.05
     return {"phase_length": 2000, "horizon": 100, "centre": False, "ridge": 30.0, "eta": eta}
+
+
+def agent_defaults(env: gymnasium.Env[Any, Any], features: Any, algorithm: str) -> dict[str, Any]:
+    """Settings for an agent in an environment: by whether it learns tables or weights."""
+    from aapi.agent.observations import observations_of
+    from aapi.features import OneHot
+
+    countable = all(observations_of(env.observation_space).counts)
+    tables = isinstance(features, OneHot) or (features is None and countable)
+    return TABLE_DEFAULTS if tables and algorithm != "rlsvi" else vector_defaults(algorithm)
 
 
 def make_algorithm(

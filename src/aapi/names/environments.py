@@ -10,7 +10,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["make_environment", "read_ending"]
+__all__ = ["check_ending", "make_continuing", "make_environment"]
 
 
 def make_environment(name: str, /, **arguments: Any) -> gymnasium.Env[Any, Any]:
@@ -33,17 +33,32 @@ def make_environment(name: str, /, **arguments: Any) -> gymnasium.Env[Any, Any]:
         raise InvalidInput(f"{name} could not be made: {type(error).__name__}: {_one_line(error)}") from error
 
 
-def read_ending(text: str) -> str | float:
-    """keep, shortfall, or a number."""
-    if text in ("keep", "shortfall"):
-        return text
+def make_continuing(
+    name: str, ending: str | float | None = None, limit: int | None = None, /, **arguments: Any
+) -> gymnasium.Env[Any, Any]:
+    """The environment of that id, with the ending rule given; as it is, for the agent to choose one, if none is."""
+    from aapi.agent.defaults import known
+    from aapi.environments import Continuing
+
+    env = make_environment(name, **arguments)
+    if ending is None and limit is None:
+        return env
+    given = known(env)
+    limit = given.limit if ending in (None, given.ending) and limit is None else limit
+    return Continuing(env, given.ending if ending is None else ending, limit)
+
+
+def check_ending(value: Any, word: str) -> str | float:
+    """keep, shortfall, or a number, which may be a text."""
+    if value in ("keep", "shortfall"):
+        return str(value)
     try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InvalidInput(f"--continuing must be keep, shortfall or a number, not {text!r}")
-    return value
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(f"{word} must be keep, shortfall or a number, not {value!r}")
+    return number
 
 
 def _one_line(error: Exception) -> str:

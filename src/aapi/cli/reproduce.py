@@ -1,0 +1,48 @@
+"""`aapi reproduce`: the paper's figures, tuned on runs of their own."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from aapi.cli.experiments import add_experiment_arguments, run_experiment
+
+__all__ = ["add_command"]
+
+EXAMPLES = """examples:
+  aapi reproduce                                      all figures, small: two minutes
+  aapi reproduce deep-sea --preset paper --workers 2  one figure, as in the paper
+  aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786
+
+The same command goes on where it was stopped, whatever stopped it.
+"""
+
+
+def add_command(commands: Any) -> None:
+    """Add `reproduce` to the command line."""
+    command = commands.add_parser(
+        "reproduce",
+        help="reproduce the paper's figures",
+        description="Run AAPI, POLITEX and RLSVI on the paper's problems: tune each on runs of their own, then report.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument(
+        "figure", nargs="?", default="all", choices=("ergodic", "deep-sea", "cartpole", "all"), help="default: all"
+    )
+    command.add_argument(
+        "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or 50 runs of everything"
+    )
+    add_experiment_arguments(command)
+    command.set_defaults(run=reproduce)
+
+
+def reproduce(options: argparse.Namespace) -> None:
+    """Run and print."""
+
+    def studies() -> Any:
+        from aapi.experiments import reproduction
+
+        return reproduction(options.figure, options.preset, options.runs, options.seed or 0)
+
+    run_experiment(options, studies)

@@ -1,0 +1,60 @@
+"""`aapi sweep`: a study of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from typing import Any
+
+from aapi.cli.experiments import add_experiment_arguments, run_experiment
+
+__all__ = ["add_command"]
+
+EXAMPLES = """a study file:
+  steps = 100_000
+  runs = 20
+
+  [[problems]]
+  name = "deep-sea"                  # or another built-in problem, a model file, a Gymnasium id
+  size = [10, 20]                    # a list is a grid
+  settings = { ridge = 1.0 }         # for all algorithms on this problem
+
+  [[algorithms]]
+  name = "aapi"
+  eta = { from = 0.01, to = 100, points = 13 }
+  tune = ["eta"]                     # on runs with another seed (tuning_runs, tuning_seed)
+
+  [[algorithms]]
+  name = "politex"
+  eta = [1, 10]                      # not tuned: each is reported
+
+examples:
+  aapi sweep study.toml --out results
+  aapi sweep study.toml --engine processes --workers 4 --json
+"""
+
+
+def add_command(commands: Any) -> None:
+    """Add `sweep` to the command line."""
+    command = commands.add_parser(
+        "sweep",
+        help="run a study of your own",
+        description="Run every algorithm of a study on every problem in it; the same command goes on after a stop.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("study", help="a TOML file, see below")
+    add_experiment_arguments(command)
+    command.set_defaults(run=sweep)
+
+
+def sweep(options: argparse.Namespace) -> None:
+    """Run and print."""
+
+    def studies() -> Any:
+        from aapi.experiments import read_study
+
+        given = {name: getattr(options, name) for name in ("runs", "seed") if getattr(options, name) is not None}
+        return dataclasses.replace(read_study(options.study), **given)
+
+    run_experiment(options, studies)

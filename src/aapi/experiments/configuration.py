@@ -1,0 +1,226 @@
+"""Everything that determines a run, but its seed and number."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+
+import aapi
+from aapi.agent import Agent
+from aapi.agent.agent import continuing
+from aapi.algorithms import Uniform, check_features, run
+from aapi.checks import at_least, finite
+from aapi.errors import InvalidInput
+from aapi.experiments.description import canonical, described, digest
+from aapi.mdp import FiniteMDP, policy_values, solve
+from aapi.names.algorithms import agent_defaults, make_algorithm, problem_defaults
+from aapi.names.environments import make_continuing
+from aapi.names.features import make_features
+from aapi.names.problems import PROBLEMS, is_file, make_problem
+from aapi.simulation import ContinuousProblem
+from aapi.simulation.jit import kernel_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from aapi.environments import Continuing
+
+__all__ = ["Configuration", "Problem", "configure"]
+
+MADE = 64  # problems kept ready in a process
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem by name, to be made where it is needed: in another process, or on another machine.
+
+    name: a built-in problem, a model file, a Gymnasium id; or any word, if `model` is given.
+    sizes: of a built-in problem, in the words of the command: {"states": 10, "actions": 2}.
+    arguments, ending, limit: for `gymnasium.make` and `Continuing`.
+    reward_scale: what all rewards are multiplied by.
+    model: a FiniteMDP or ContinuousProblem of yours.
+    """
+
+    name: str
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    ending: str | float | None = None
+    limit: int | None = None
+    reward_scale: float = 1.0
+    model: FiniteMDP | ContinuousProblem | None = None
+
+    @property
+    def label(self) -> str:
+        """What tables call it: deep-sea 20, ergodic 10,2."""
+        return " ".join([self.name, *([",".join(map(str, self.sizes.values()))] if self.sizes else [])])
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is a Gymnasium environment: Python, not compiled."""
+        return self.model is None and self.name not in PROBLEMS and not is_file(self.name)
+
+    @functools.cached_property
+    def description(self) -> dict[str, Any]:
+        """What it is: a model by its contents, wherever its file lies; an environment by its id and source."""
+        if self.is_foreign:
+            return _described_environment(self)
+        if self.name in PROBLEMS and self.model is None:
+            what: Any = {"name": self.name, "sizes": described(self.sizes)}
+        else:
+            what = _described_model(self.model or make_problem(self.name, self.sizes))
+        return {"problem": what, "reward_scale": self.reward_scale}
+
+    def make(self) -> Any:
+        """The model or continuous problem, made once in a process; or a new Gymnasium environment, without ends."""
+        if self.is_foreign:
+            return _environment(self)
+        if self.model is not None:
+            return self.model if self.reward_scale == 1.0 else self.model.scaled(self.reward_scale)
+        return _made(self.name, tuple(self.sizes.items()), self.reward_scale)
+
+    def references(self) -> tuple[float | None, float | None]:
+        """The average reward of acting at random, and the best possible one; None where they are not known.
+
+        Exact for finite models. For a continuous problem, the first is measured, always in the same way, and the second
+        is the bound that it comes with.
+        """
+        if self.is_foreign:
+            return None, None
+        key = canonical(self.description)
+        if key not in _REFERENCES:
+            _REFERENCES[key] = _references(self.make())
+        return _REFERENCES[key]
+
+
+@functools.lru_cache(MADE)
+def _made(name: str, sizes: tuple[tuple[str, Any], ...], scale: float) -> FiniteMDP | ContinuousProblem:
+    model = make_problem(name, dict(sizes))
+    return model if scale == 1.0 else model.scaled(scale)
+
+
+_REFERENCES: dict[str, tuple[float | None, float | None]] = {}
+
+
+def _references(env: FiniteMDP | ContinuousProblem) -> tuple[float | None, float | None]:
+    if isinstance(env, FiniteMDP):
+        uniform = np.full((env.num_states, env.num_actions), 1.0 / env.num_actions)
+        start = env.initial_state
+        return float(policy_values(env, uniform).gains[start]), float(solve(env).gains[start])
+    played = run(Uniform(), env, 10_000, 20)
+    return float(played.average_reward[:, -1].mean()), env.best_gain
+
+
+def _described_model(model: FiniteMDP | ContinuousProblem) -> Any:
+    if isinstance(model, ContinuousProblem):
+        fields = vars(model) | {"start": _python(model.start), "step": _python(model.step)}
+        return described(fields)
+    held = model.transitions
+    transitions = [held.data, held.indices, held.indptr] if model.is_sparse else held
+    return described(
+        {
+            "transitions": transitions,
+            "rewards": model.rewards,
+            "initial_state": model.initial_state,
+            "coordinates": model.coordinates,
+        }
+    )
+
+
+def _python(kernel: Any) -> Any:
+    """The function that a compiled one was."""
+    return getattr(kernel, "py_func", kernel)
+
+
+def _environment(problem: Problem) -> Continuing:
+    if problem.reward_scale != 1.0:
+        raise InvalidInput(f"reward_scale is for built-in problems and models; {problem.name} keeps its own rewards")
+    return continuing(make_continuing(problem.name, problem.ending, problem.limit, **problem.arguments))
+
+
+def _described_environment(problem: Problem) -> dict[str, Any]:
+    env = _environment(problem)
+    try:
+        base = type(env.unwrapped)
+        module = base.__module__.partition(".")[0]
+        rule = env.rule | {"ending": described(env.rule["ending"])}
+        kept = {"environment": problem.name, "arguments": described(problem.arguments), "rule": rule}
+        return kept | {
+            "gymnasium": gymnasium.__version__,
+            "source": None if module == "gymnasium" else described(base)["source"],
+        }
+    finally:
+        env.close()
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """An algorithm with its settings on a problem, for a number of steps: all of a run but its seed and number."""
+
+    problem: Problem
+    algorithm: Any
+    settings: Mapping[str, Any]
+    steps: int
+    features: Any = None
+
+    @functools.cached_property
+    def description(self) -> dict[str, Any]:
+        """All of it as JSON, with the versions of what computes it."""
+        return self.problem.description | {
+            "algorithm": described(self.algorithm),
+            "features": described(self.features),
+            "steps": self.steps,
+            "aapi": aapi.__version__,
+            "kernels": kernel_version(),
+        }
+
+    @functools.cached_property
+    def key(self) -> str:
+        """A hash of the description."""
+        return digest(self.description)
+
+
+def configure(
+    problem: Problem,
+    algorithm: str,
+    given: Mapping[str, Any],
+    steps: int,
+    features: str | Any = None,
+    make: Callable[..., Any] | None = None,
+) -> Configuration:
+    """A configuration that was checked: an algorithm by name, or made by a function of yours from its settings."""
+    at_least(1, steps=steps)
+    finite(0.0, strictly=True, reward_scale=problem.reward_scale)
+    if isinstance(features, str):
+        features = make_features(features, finite=not problem.is_foreign)
+    if problem.model is None and problem.name not in PROBLEMS and is_file(problem.name):
+        problem = replace(problem, model=make_problem(problem.name, problem.sizes))  # once, and for every machine
+    env = problem.make()
+    if make is not None:
+        built, settings = _own(make, given), dict(given)
+    elif problem.is_foreign:
+        built, settings = make_algorithm(algorithm, given, agent_defaults(env, features, algorithm))
+    else:
+        built, settings = make_algorithm(algorithm, given, problem_defaults(problem.name, env, algorithm))
+    built.check()
+    if problem.is_foreign:
+        Agent(built, env, features)  # says what is wrong with the features
+        env.close()
+    else:
+        check_features(env, features)
+    return Configuration(problem, built, settings, int(steps), features)
+
+
+def _own(make: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
+    try:
+        algorithm = make(**settings)
+    except TypeError as error:
+        raise InvalidInput(
+            f"{getattr(make, '__name__', make)} cannot be called with {dict(settings)}: {error}"
+        ) from None
+    if not all(hasattr(algorithm, part) for part in ("check", "phases")):
+        raise InvalidInput(f"{getattr(make, '__name__', make)} must return an algorithm, not {algorithm!r}")
+    return algorithm

@@ -1,0 +1,79 @@
+"""The paper's figures, as data: problems, algorithms, and what is tuned. Nothing lower knows of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from aapi.checks import one_of
+from aapi.experiments.study import Study
+
+__all__ = ["FIGURES", "PRESETS", "reproduction"]
+
+ETA = {"from": 0.01, "to": 100.0, "points": 13}
+ALGORITHMS: tuple[dict[str, Any], ...] = (
+    {"name": "aapi", "eta": ETA, "tune": ["eta"]},
+    {"name": "politex", "eta": ETA, "tune": ["eta"]},
+    {"name": "rlsvi", "ridge": ETA, "tune": ["ridge"]},
+)
+
+# Phase length, horizon, centring and ridge are the same for AAPI and POLITEX, and chosen by studies/settings.toml.
+ERGODIC = Study(
+    name="ergodic",
+    steps=100_000,
+    problems=[
+        {"name": "ergodic", "states": states, "actions": actions}
+        for states, actions in ((5, 2), (10, 2), (20, 5), (50, 10))
+    ],
+    algorithms=ALGORITHMS,
+)
+DEEP_SEA = Study(
+    name="deep-sea",
+    problems=[
+        {
+            "name": "deep-sea",
+            "size": size,
+            "steps": 10_000 * size,
+            "settings_for": {"rlsvi": {"horizon": 2 * size, "form": "finite-horizon"}},
+        }
+        for size in (10, 20, 30, 40)
+    ],
+    algorithms=ALGORITHMS,
+)
+CARTPOLE = Study(name="cartpole", steps=100_000, problems=[{"name": "cartpole"}], algorithms=ALGORITHMS)
+FIGURES = {"ergodic": ERGODIC, "deep-sea": DEEP_SEA, "cartpole": CARTPOLE}
+SCALES = [0.01, 1.0, 100.0]
+
+PRESETS: dict[str, dict[str, int]] = {
+    "quick": {"runs": 10, "tuning_runs": 1, "other_runs": 3, "shorter": 5},
+    "paper": {"runs": 50, "tuning_runs": 3, "other_runs": 10, "shorter": 1},
+}
+TUNING = 777  # added to the seed
+
+
+def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = None, seed: int = 0) -> list[Study]:
+    """The studies behind a figure or all of them: the figures, one η for all problems, and rewards on other scales."""
+    one_of(("all", *FIGURES), figure=figure)
+    one_of(tuple(PRESETS), preset=preset)
+    chosen = PRESETS[preset]
+    figures = [
+        replace(
+            study,
+            runs=chosen["runs"] if runs is None else runs,
+            tuning_runs=chosen["tuning_runs"],
+            seed=seed,
+            tuning_seed=seed + TUNING,
+            problems=[
+                {**entry, "steps": entry.get("steps", study.steps) // chosen["shorter"]} for entry in study.problems
+            ],
+        )
+        for name, study in FIGURES.items()
+        if figure in ("all", name)
+    ]
+    together = [{**algorithm, "together": True} for algorithm in ALGORITHMS]
+    problems = [problem for study in figures for problem in study.problems]
+    others = min(figures[0].runs, chosen["other_runs"])
+    one_eta = replace(figures[0], name="one η for all", problems=problems, algorithms=together, runs=others)
+    scaled = [{**problem, "reward_scale": SCALES} for problem in problems]
+    scales = replace(one_eta, name="one η, rewards scaled", problems=scaled)
+    return [*figures, one_eta, scales]

@@ -1,0 +1,46 @@
+"""Run studies into a folder, or go on where they were left."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from aapi.experiments.engines import start_engine
+from aapi.experiments.runner import run_cells
+from aapi.experiments.store import Store
+from aapi.experiments.study import Study
+from aapi.experiments.summary import Summary, summarise
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+__all__ = ["run_studies"]
+
+
+def run_studies(
+    studies: Study | Sequence[Study],
+    out: str | os.PathLike[str],
+    *,
+    engine: str | None = None,
+    workers: int | None = None,
+    address: str | None = None,
+    progress: bool = False,
+    retry_failed: bool = False,
+) -> Summary:
+    """Do all runs of some studies that are not yet in the folder `out`, and summarise all of them.
+
+    engine: threads, processes or dask; by default processes if there are Gymnasium environments, else threads. The
+        results are the same. workers: by default one for each processor. address: of a Dask scheduler.
+    retry_failed: do runs again that failed before.
+    """
+    listed = [studies] if isinstance(studies, Study) else studies
+    cells = [cell for study in listed for cell in study.cells()]
+    foreign = any(cell.problem.is_foreign for cell in cells)
+    start = time.perf_counter()
+    with Store(out) as store:
+        session = store.begin([cell.plan() for cell in cells])
+        with start_engine(engine or ("processes" if foreign else "threads"), workers, address) as started:
+            run_cells(cells, store, started, progress=progress, retry_failed=retry_failed)
+        store.end(session, time.perf_counter() - start)
+        return summarise(store, cells)

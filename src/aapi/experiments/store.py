@@ -1,0 +1,306 @@
+"""The store: one SQLite file in the output folder, a row for each run. What is in it need not be done again."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import sqlite3
+import sys
+import time
+import zlib
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import aapi
+from aapi.errors import AapiError, InvalidInput
+from aapi.simulation.jit import kernel_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.experiments.configuration import Configuration
+    from aapi.experiments.work import Outcome
+
+__all__ = ["FILE", "Run", "Store", "StoreError"]
+
+FORMAT = 1
+FILE = "results.db"
+SCHEMA = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE grids (key TEXT PRIMARY KEY, steps BLOB NOT NULL);
+CREATE TABLE configurations (
+    key TEXT PRIMARY KEY, problem TEXT NOT NULL, algorithm TEXT NOT NULL, reward_scale REAL NOT NULL,
+    steps INTEGER NOT NULL, settings TEXT NOT NULL, description TEXT NOT NULL
+);
+CREATE TABLE runs (
+    key TEXT PRIMARY KEY, configuration TEXT NOT NULL REFERENCES configurations, seed INTEGER NOT NULL,
+    run INTEGER NOT NULL, average_reward REAL, seconds REAL NOT NULL, error TEXT, grid TEXT REFERENCES grids,
+    cumulated BLOB, checksum INTEGER
+);
+CREATE INDEX runs_of_a_configuration ON runs (configuration, seed, run);
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY, command TEXT NOT NULL, plan TEXT NOT NULL, machine TEXT NOT NULL, began REAL NOT NULL,
+    ended REAL, seconds REAL
+);
+"""
+
+
+class StoreError(AapiError):
+    """The store cannot be read or written; it says what is safe."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run in the store: its average reward, or what went wrong."""
+
+    key: str
+    number: int
+    average_reward: float | None
+    seconds: float
+    error: str | None
+
+
+class Store:
+    """Results in a folder. One process at a time may write; any number may read while it does.
+
+    Writing is in transactions, in WAL mode: a process killed at any moment leaves all transactions before it.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, write: bool = True) -> None:
+        self.folder = Path(folder)
+        self.path = self.folder / FILE
+        self._lock = _locked(self.folder) if write else None
+        if not write and not self.path.is_file():
+            raise InvalidInput(f"there are no results in {self.folder}: it has no {FILE}")
+        with self._told("opened"):
+            self._database = sqlite3.connect(
+                self.path if write else f"{self.path.resolve().as_uri()}?mode=ro", uri=not write, isolation_level=None,
+                timeout=30.0, check_same_thread=False,
+            )  # fmt: skip
+            if write:
+                self._database.execute("PRAGMA journal_mode = WAL")
+                self._database.execute("PRAGMA synchronous = NORMAL")
+            if write and not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                self._create()
+            self._check()
+
+    def _create(self) -> None:
+        about = {"format": FORMAT, "aapi": aapi.__version__, "kernels": kernel_version()}
+        with self._transaction() as database:
+            for statement in SCHEMA.split(";\n"):
+                if statement.strip():
+                    database.execute(statement)
+            database.executemany("INSERT INTO about VALUES (?, ?)", [(k, str(v)) for k, v in about.items()])
+
+    def _check(self) -> None:
+        """Another version's store, or a damaged one, is left as it is."""
+        try:
+            about = dict(self._database.execute("SELECT name, value FROM about"))
+        except sqlite3.OperationalError as error:
+            if "no such table" not in str(error):
+                raise
+            about = {}
+        if "format" not in about:
+            raise StoreError(f"{self.path} is a database of something else: nothing was changed; choose another folder")
+        if about["format"] != str(FORMAT):
+            raise StoreError(
+                f"{self.path} was made by aapi {about.get('aapi')} in format {about['format']}, and this is aapi "
+                f"{aapi.__version__} with format {FORMAT}: nothing was changed; choose another folder, or that version"
+            )
+        if damage := [row[0] for row in self._database.execute("PRAGMA quick_check(1)") if row[0] != "ok"]:
+            raise sqlite3.DatabaseError(damage[0])
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Say in one line what happened to the file, and what is safe."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            self.close()
+            raise StoreError(_explained(self.path, what, error)) from error
+        except StoreError:
+            self.close()
+            raise
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it is stored, or nothing."""
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._database
+            self._database.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._database.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        for name in ("_database", "_lock"):
+            connection = getattr(self, name, None)
+            if connection is not None:
+                with suppress(sqlite3.Error):
+                    connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def begin(self, plan: Any) -> int:
+        """Note a session: what is to be done, where, by which command."""
+        machine = {
+            "system": platform.platform(), "processors": os.cpu_count(), "python": platform.python_version(),
+            "numpy": np.__version__, "aapi": aapi.__version__, "kernels": kernel_version(),
+        }  # fmt: skip
+        row = (shlex.join(["aapi", *sys.argv[1:]]), json.dumps(plan), json.dumps(machine), time.time())
+        with self._told("written to"), self._transaction() as database:
+            cursor = database.execute("INSERT INTO sessions (command, plan, machine, began) VALUES (?, ?, ?, ?)", row)
+            return int(cursor.lastrowid or 0)
+
+    def end(self, session: int, seconds: float) -> None:
+        """Note that a session came to its end."""
+        with self._told("written to"), self._transaction() as database:
+            row = (time.time(), seconds, session)
+            database.execute("UPDATE sessions SET ended = ?, seconds = ? WHERE id = ?", row)
+
+    def add(self, configuration: Configuration, label: str, outcomes: Sequence[Outcome]) -> None:
+        """Keep some runs of a configuration, all or none; those that are there already stay as they are."""
+        problem = configuration.problem
+        described = (
+            configuration.key, problem.label, label, problem.reward_scale, configuration.steps,
+            json.dumps(dict(configuration.settings), default=str), json.dumps(configuration.description),
+        )  # fmt: skip
+        with self._told("written to"), self._transaction() as database:
+            database.execute("INSERT OR IGNORE INTO configurations VALUES (?, ?, ?, ?, ?, ?, ?)", described)
+            for outcome in outcomes:
+                database.execute("DELETE FROM runs WHERE key = ? AND error IS NOT NULL", (outcome.key,))
+                database.execute(
+                    "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._row(database, outcome)
+                )
+
+    @staticmethod
+    def _row(database: sqlite3.Connection, outcome: Outcome) -> tuple[Any, ...]:
+        whose = (outcome.key, outcome.configuration, outcome.seed, outcome.run)
+        if outcome.cumulated is None or outcome.grid is None:
+            return *whose, None, outcome.seconds, outcome.error, None, None, None
+        steps = outcome.grid.astype("<i8").tobytes()
+        curve = outcome.cumulated.astype("<f8").tobytes()
+        grid = f"{len(outcome.grid)}-{zlib.crc32(steps):08x}"
+        database.execute("INSERT OR IGNORE INTO grids VALUES (?, ?)", (grid, steps))
+        average = float(outcome.cumulated[-1] / outcome.grid[-1])
+        return *whose, average, outcome.seconds, None, grid, curve, zlib.crc32(curve)
+
+    def known(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
+        """Which of these runs are in the store. failed: count those that failed, too."""
+        wanted = list(keys)
+        found: set[str] = set()
+        extra = "" if failed else " AND error IS NULL"
+        with self._told("read"):
+            for i in range(0, len(wanted), 500):
+                part = wanted[i : i + 500]
+                marks = ",".join("?" * len(part))
+                rows = self._database.execute(f"SELECT key FROM runs WHERE key IN ({marks}){extra}", part)  # noqa: S608
+                found.update(key for (key,) in rows)
+        return found
+
+    def runs(self, configuration: str, seed: int, numbers: Iterable[int]) -> list[Run]:
+        """The runs of a configuration that are there, by number."""
+        wanted = set(numbers)
+        columns = "key, run, average_reward, seconds, error"
+        query = f"SELECT {columns} FROM runs WHERE configuration = ? AND seed = ? ORDER BY run"  # noqa: S608
+        with self._told("read"):
+            rows = self._database.execute(query, (configuration, seed)).fetchall()
+        return [Run(*row) for row in rows if row[1] in wanted]
+
+    def curve(self, key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The steps of a run's grid, and the sum of rewards up to each, as they were written."""
+        query = (
+            "SELECT steps, cumulated, checksum, error FROM runs LEFT JOIN grids ON grid = grids.key WHERE runs.key = ?"
+        )
+        with self._told("read"):
+            row = self._database.execute(query, (key,)).fetchone()
+        if row is None:
+            raise InvalidInput(f"{self.path} has no run {key}")
+        steps, cumulated, checksum, error = row
+        if error is not None:
+            raise InvalidInput(f"the run {key} failed and has no curve: {error}")
+        if zlib.crc32(cumulated) != checksum:
+            raise StoreError(f"{self.path} is damaged (the curve of run {key} is not what was written): {RECOVERY}")
+        return np.frombuffer(steps, dtype="<i8"), np.frombuffer(cumulated, dtype="<f8")
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """The sessions, the first one first."""
+        with self._told("read"):
+            cursor = self._database.execute("SELECT * FROM sessions ORDER BY id")
+            names = [column[0] for column in cursor.description]
+            rows = [dict(zip(names, row, strict=True)) for row in cursor]
+        return [row | {name: json.loads(row[name]) for name in ("plan", "machine")} for row in rows]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every run with its configuration, for export."""
+        query = (
+            "SELECT runs.key, problem, reward_scale, algorithm, settings, steps, seed, run, average_reward, seconds, "
+            "error FROM runs JOIN configurations ON configuration = configurations.key "
+            "ORDER BY problem, reward_scale, algorithm, settings, configuration, seed, run"
+        )
+        with self._told("read"):
+            cursor = self._database.execute(query)
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
+
+    def others(self) -> int:
+        """How many runs there are of another version, which are kept and not used."""
+        query = (
+            "SELECT count(*) FROM runs JOIN configurations ON configuration = configurations.key WHERE "
+            "json_extract(description, '$.kernels') != ? OR json_extract(description, '$.aapi') != ?"
+        )
+        with self._told("read"):
+            return int(self._database.execute(query, (kernel_version(), aapi.__version__)).fetchone()[0])
+
+
+RECOVERY = "nothing was changed; move it away and start anew, or save what is left with: sqlite3 results.db .recover"
+
+
+def _locked(folder: Path) -> sqlite3.Connection:
+    """Hold a folder until this process ends, however it ends: by a transaction in a database of its own."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror}; nothing was started") from None
+    lock = sqlite3.connect(folder / ".lock", isolation_level=None, timeout=0.0, check_same_thread=False)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        lock.close()
+        if "locked" in str(error):
+            raise StoreError(
+                f"another process is writing to {folder}: wait for it to end, or choose another folder; nothing was "
+                "started, and reading (aapi export) is fine meanwhile"
+            ) from None
+        raise StoreError(_explained(folder, "written to", error)) from None
+    return lock
+
+
+def _explained(path: Path, what: str, error: sqlite3.Error) -> str:
+    text = str(error)
+    if "full" in text or "disk I/O" in text:
+        return (
+            f"{path} could not be {what}: {text}; all runs stored before are safe: make room, and give the same "
+            "command again to go on"
+        )
+    if "readonly" in text or "unable to open" in text or "permission" in text:
+        return f"{path} could not be {what}: {text}; nothing was changed: choose a folder that may be written to"
+    if "locked" in text:
+        return f"{path} could not be {what}: {text}; all runs stored before are safe: try again when it is free"
+    return f"{path} is damaged ({text}): {RECOVERY}"

@@ -1,0 +1,151 @@
+"""What an engine is given to do: a few runs of one configuration. It returns what is to be stored of each."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import traceback
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.agent import Agent
+from aapi.algorithms import RLSVI, run
+from aapi.errors import AapiError
+from aapi.mdp import FiniteMDP
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.experiments.configuration import Configuration
+
+__all__ = ["EngineLost", "Outcome", "Poison", "Task", "expected_seconds", "failed", "perform", "run_key"]
+
+
+class Poison(AapiError):
+    """A task whose process died each time it was tried."""
+
+
+class EngineLost(AapiError):
+    """There is nothing left to run tasks on."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some runs of a configuration. seconds: about how long it will take."""
+
+    configuration: Configuration
+    seed: int
+    runs: tuple[int, ...]
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One run: the sums of rewards up to the steps of the grid, or what went wrong."""
+
+    key: str
+    configuration: str
+    seed: int
+    run: int
+    seconds: float
+    grid: NDArray[np.int64] | None = None
+    cumulated: NDArray[np.float64] | None = None
+    error: str | None = None
+
+
+def run_key(configuration: Configuration, seed: int, run: int) -> str:
+    """The name of a run: of all that determines it."""
+    return f"{configuration.key}-{seed}-{run}"
+
+
+def perform(task: Task) -> list[Outcome]:
+    """Do the runs of a task. Where they fail together, each is tried alone, so that only those that fail are failed."""
+    start = time.perf_counter()
+    try:
+        grid, cumulated = (_episodes if task.configuration.problem.is_foreign else _compiled)(task)
+        if not np.isfinite(cumulated).all():
+            raise AapiError("the rewards are not finite numbers")
+    except Exception as error:  # noqa: BLE001 - whatever a user's part or environment may raise
+        if len(task.runs) > 1:
+            return [outcome for number in task.runs for outcome in perform(replace(task, runs=(number,)))]
+        return [_outcome(task, task.runs[0], time.perf_counter() - start, error=_told(error))]
+    each = (time.perf_counter() - start) / len(task.runs)
+    return [
+        _outcome(task, number, each, grid=grid, cumulated=curve)
+        for number, curve in zip(task.runs, cumulated, strict=True)
+    ]
+
+
+def failed(task: Task, error: str) -> list[Outcome]:
+    """All runs of a task failed, for a reason that is not in them."""
+    return [_outcome(task, number, 0.0, error=error) for number in task.runs]
+
+
+def _compiled(task: Task) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Runs that follow each other in number are one batch: the unit of the compiled loops."""
+    configuration, parts = task.configuration, []
+    env = configuration.problem.make()
+    for first, count in _stretches(task.runs):
+        result = run(
+            configuration.algorithm, env, configuration.steps, count, task.seed, first_run=first,
+            features=configuration.features,
+        )  # fmt: skip
+        parts.append(result.cumulated)
+    return result.grid, np.concatenate(parts)
+
+
+def _episodes(task: Task) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """An agent for each run; its grid is the ends of its phases."""
+    configuration, curves = task.configuration, []
+    for number in task.runs:
+        steps: list[int] = []
+        sums: list[float] = []
+        seed = int(np.random.SeedSequence([task.seed, number]).generate_state(1)[0])
+        env = configuration.problem.make()
+        try:
+            agent = Agent(configuration.algorithm, env, configuration.features, seed)
+            while agent.num_steps < configuration.steps:
+                left = configuration.steps - agent.num_steps
+                agent.learn(min(left, configuration.algorithm.phase_length))
+                steps.append(agent.num_steps)
+                sums.append(agent.reward_sum)
+            sums[-1] += float(agent.simulation.rewards[0, : agent.simulation.filled].sum())  # after the last phase
+        finally:
+            env.close()
+        curves.append(sums)
+    return np.array(steps, dtype=np.int64), np.array(curves, dtype=np.float64)
+
+
+def _stretches(runs: tuple[int, ...]) -> list[tuple[int, int]]:
+    """(first, how many) of runs that follow each other."""
+    breaks = [0, *(i for i in range(1, len(runs)) if runs[i] != runs[i - 1] + 1), len(runs)]
+    return [(runs[start], end - start) for start, end in itertools.pairwise(breaks)]
+
+
+def _outcome(task: Task, number: int, seconds: float, **found: Any) -> Outcome:
+    configuration = task.configuration
+    return Outcome(run_key(configuration, task.seed, number), configuration.key, task.seed, number, seconds, **found)
+
+
+def _told(error: BaseException) -> str:
+    """One line: what went wrong, and where, if it is not an error that speaks for itself."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, AapiError):
+        return text
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {text} ({place.filename.rsplit('/', 1)[-1]}, line {place.lineno})"
+
+
+def expected_seconds(configuration: Configuration) -> float:
+    """About how long a run takes on one processor: for cutting work into tasks, and for the time left."""
+    algorithm, steps = configuration.algorithm, configuration.steps
+    if configuration.problem.is_foreign:
+        return 5e-5 * steps
+    phases = steps / getattr(algorithm, "phase_length", steps)
+    sweeps = algorithm.horizon if isinstance(algorithm, RLSVI) else 0
+    env = configuration.problem.make()
+    if isinstance(env, FiniteMDP):
+        return 4e-8 * steps + phases * env.num_states * env.num_actions * (5e-8 + 3e-8 * sweeps)
+    return 1e-5 * steps + phases * sweeps * 4e-3

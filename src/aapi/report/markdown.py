@@ -1,0 +1,160 @@
+"""Results as a Markdown page: tables with intervals, comparisons, settings, sensitivity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aapi.files import atomic_write
+from aapi.report.tables import failures, told_choice
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from aapi.experiments.statistics import Interval
+    from aapi.experiments.summary import Comparison, Row, Summary
+
+__all__ = ["comparison_lines", "result_lines", "scale_lines", "sensitivity_lines", "settings_lines", "write_markdown"]
+
+FILE = "results.md"
+
+
+def write_markdown(summary: Summary, folder: str | os.PathLike[str], command: str) -> Path:
+    """Write the page into the folder, and return its path."""
+    path = Path(folder) / FILE
+    with atomic_write(path) as file:
+        file.write("\n".join([*_page(summary, command), ""]).encode())
+    return path
+
+
+def _page(summary: Summary, command: str) -> Iterator[str]:
+    yield "# Results"
+    yield ""
+    yield f"Made by `{command}`. Means over runs with 95 % bootstrap intervals; std is over runs, as in the paper."
+    for study in dict.fromkeys(row.cell.study for row in summary.rows):
+        rows = [row for row in summary.rows if row.cell.study == study]
+        yield from ("", f"## {study}", "")
+        yield from result_lines(rows)
+        comparisons = [comparison for comparison in summary.comparisons if comparison.study == study]
+        if comparisons:
+            yield ""
+            yield from comparison_lines(comparisons)
+        yield ""
+        yield from settings_lines(rows)
+    if summary.sensitivity:
+        yield from ("", "## Sensitivity to what was tuned", "")
+        yield from sensitivity_lines(summary)
+    failed = list(failures(summary))
+    if failed:
+        yield from ("", "## Failed and missing runs", "", *(f"- {line}" for line in failed))
+
+
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for line in lines:
+        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |"
+
+
+def _interval(value: Interval, digits: str = ".4g") -> str:
+    return f"{value.estimate:{digits}} [{value.lower:{digits}}, {value.upper:{digits}}]"
+
+
+def _named(problem: str, scale: float) -> str:
+    return problem if scale == 1.0 else f"{problem}, rewards × {scale:g}"
+
+
+def result_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """The closing table, with intervals."""
+    head = ("problem", "algorithm", "chosen", "runs", "average reward", "std", "interquartile mean", "worst", "of λ*",
+            "regret", "time")  # fmt: skip
+    lines = []
+    for row in rows:
+        problem = row.cell.problem
+        start = [_named(problem.label, problem.reward_scale), row.cell.algorithm, told_choice(row)]
+        end = [
+            "" if row.fraction is None else f"{row.fraction:.1%}",
+            "" if row.regret is None else f"{row.regret:,.0f}",
+            f"{row.seconds:.1f} s",
+        ]
+        if row.rewards is None:
+            lines.append([*start, f"0 of {row.cell.runs}", *[""] * 4, *end])
+            continue
+        rewards = row.rewards
+        middle = [
+            str(rewards.count), _interval(rewards.mean), f"{rewards.std:.2g}", _interval(rewards.interquartile_mean),
+            f"{rewards.worst:.4g}",
+        ]  # fmt: skip
+        lines.append([*start, *middle, *end])
+    yield from _table(head, lines)
+
+
+def comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Differences of means, and how often a run of the first beats one of the second."""
+    head = ("problem", "comparison", "difference of means", "P(better)")
+    lines = [
+        (
+            _named(c.problem, c.reward_scale),
+            f"{c.ours} − {c.theirs}",
+            _interval(c.difference, ".3g"),
+            _interval(c.improvement, ".2f"),
+        )
+        for c in comparisons
+    ]
+    yield from _table(head, lines)
+
+
+def settings_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """All settings that were not tuned, once for each problem and algorithm."""
+    yield "Settings:"
+    yield ""
+    said: dict[str, None] = {}
+    for row in rows:
+        shown = {k: v for k, v in row.chosen.settings.items() if k not in row.cell.tuned}
+        text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in shown.items())
+        features = "" if row.chosen.features is None else f", features {row.chosen.features}"
+        said[f"- {row.cell.problem.label}, {row.cell.algorithm}: {row.chosen.steps:,} steps, {text}{features}"] = None
+    yield from said
+
+
+def sensitivity_lines(summary: Summary) -> Iterator[str]:
+    """The average reward of tuning runs as a function of what was tuned, as scores where the optimum is known."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    values: dict[str, None] = {}
+    for entry in summary.sensitivity:
+        value = ", ".join(f"{value:g}" for value in entry["candidate"].values())
+        values[value] = None
+        place = (_named(entry["problem"], entry["reward_scale"]), entry["algorithm"])
+        found.setdefault(place, {})[value] = _score(entry)
+    yield "On tuning runs; 0 is acting at random, 1 the optimum, where both are known; else the average reward."
+    yield ""
+    yield from _table(
+        ("problem", "algorithm", *values),
+        [(*place, *(scores.get(value, "") for value in values)) for place, scores in found.items()],
+    )
+
+
+def _score(entry: dict[str, Any]) -> str:
+    if entry["mean"] is None:
+        return "failed"
+    random, best = entry["random_gain"], entry["optimal_gain"]
+    return (
+        f"{entry['mean']:.3g}"
+        if random is None or best is None
+        else f"{(entry['mean'] - random) / (best - random):.2f}"
+    )
+
+
+def scale_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Algorithms and scales: the score of one choice for all problems, problem by problem."""
+    problems = list(dict.fromkeys(row.cell.problem.label for row in rows))
+    places = dict.fromkeys((row.cell.algorithm, told_choice(row), row.cell.problem.reward_scale) for row in rows)
+    scores = {(row.cell.algorithm, row.cell.problem.reward_scale, row.cell.problem.label): row.score for row in rows}
+    lines = []
+    for algorithm, choice, scale in places:
+        mine = [scores.get((algorithm, scale, problem)) for problem in problems]
+        known = [score for score in mine if score is not None]
+        mean = f"{sum(known) / len(known):.3f}" if known else ""
+        lines.append([algorithm, choice, f"× {scale:g}", mean, *("" if s is None else f"{s:.2f}" for s in mine)])
+    yield from _table(("algorithm", "chosen", "rewards", "mean score", *problems), lines)

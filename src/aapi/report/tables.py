@@ -1,0 +1,90 @@
+"""The closing tables in the terminal: 80 columns, plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aapi.experiments.summary import Row, Summary
+
+__all__ = ["aligned", "closing_tables", "failures", "told_choice"]
+
+HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "time")
+
+
+def closing_tables(summary: Summary) -> Iterator[str]:
+    """A table for each study; where problems were tuned together, one line for each algorithm and scale."""
+    for study in dict.fromkeys(row.cell.study for row in summary.rows):
+        rows = [row for row in summary.rows if row.cell.study == study]
+        yield f"\n{study}: {_counted(rows)}"
+        if any(row.cell.together for row in rows):
+            yield "score: 0 is acting at random, 1 the optimum; mean over problems, and the worst of them"
+            yield from aligned(_shared(rows), right=(3, 4))
+        else:
+            yield from aligned([HEAD, *map(_line, rows)], right=(3, 4, 5, 6))
+    yield from failures(summary)
+
+
+def failures(summary: Summary) -> Iterator[str]:
+    """What failed or is missing, never left out silently."""
+    for row in summary.rows:
+        where = f"{row.cell.algorithm} on {row.cell.problem.label}"
+        if row.failed:
+            number, error = next(iter(row.failed.items()))
+            yield f"failed: {len(row.failed)} of {row.cell.runs} runs of {where}; run {number}: {error}"
+        if row.failed_tuning:
+            yield f"failed: {row.failed_tuning} tuning runs of {where}; candidates with failures are never chosen"
+        if row.missing:
+            yield f"missing: {row.missing} of {row.cell.runs} runs of {where}"
+
+
+def told_choice(row: Row) -> str:
+    """What tuning chose, or nothing."""
+    return ", ".join(f"{name} {value:g}" for name, value in row.choice.items()) or "–"
+
+
+def _counted(rows: Sequence[Row]) -> str:
+    first = rows[0].cell
+    tuned = f", tuned on {first.tuning_runs} others" if any(len(row.cell.candidates) > 1 for row in rows) else ""
+    return f"{first.runs} runs{tuned}"
+
+
+def _line(row: Row) -> tuple[str, ...]:
+    problem = row.cell.problem
+    label = problem.label + ("" if problem.reward_scale == 1.0 else f" ×{problem.reward_scale:g}")
+    if row.rewards is None:
+        return label, row.cell.algorithm, told_choice(row), "no run", "", "", f"{row.seconds:.1f} s"
+    rewards = row.rewards
+    return (
+        label,
+        row.cell.algorithm,
+        told_choice(row),
+        f"{rewards.mean.estimate:.4g} ± {rewards.std:.2g}",
+        "" if row.fraction is None else f"{row.fraction:.1%}",
+        "" if row.regret is None else f"{row.regret:,.0f}",
+        f"{row.seconds:.1f} s",
+    )
+
+
+def _shared(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    lines: list[tuple[str, ...]] = [("algorithm", "chosen", "rewards", "score", "worst", "on")]
+    places = dict.fromkeys((row.cell.algorithm, row.cell.problem.reward_scale) for row in rows)
+    for algorithm, scale in places:
+        mine = [r for r in rows if (r.cell.algorithm, r.cell.problem.reward_scale) == (algorithm, scale)]
+        scores: list[tuple[float, Any]] = [(r.score, r.cell.problem.label) for r in mine if r.score is not None]
+        if scores:
+            mean, (worst, label) = sum(score for score, _ in scores) / len(scores), min(scores)
+            lines.append((algorithm, told_choice(mine[0]), f"×{scale:g}", f"{mean:.3f}", f"{worst:.3f}", label))
+    return lines
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> Iterator[str]:
+    """Columns of equal width; those in `right` end together."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
