@@ -159,6 +159,11 @@ class Agent:
         """Policies improved so far."""
         return int(self.history.phase)
 
+    @property
+    def total_reward(self) -> float:
+        """Earned in all steps so far."""
+        return self.reward_sum + float(self.simulation.rewards[0, : self.simulation.filled].sum())
+
     def learn(
         self,
         num_steps: int,

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import aapi
-from aapi.cli import evaluate, export, reproduce, run, solve, sweep, train
+from aapi.cli import evaluate, export, reproduce, run, solve, sweep, train, tune
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = ["main"]
 EXAMPLES = """examples:
   aapi reproduce                                 the paper's figures, in two minutes
   aapi sweep study.toml --out results            a study of your own
+  aapi tune deep-sea --search eta=0.01..100      good settings
   aapi train CartPole-v1 --save cart.aapi        an agent for any Gymnasium environment with discrete actions
   aapi evaluate cart.aapi --video cart.gif       see how it does
   aapi solve ergodic --states 10 --actions 2     the exact optimum of a built-in problem
@@ -46,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
-    for module in (reproduce, sweep, export, train, evaluate, run, solve):
+    for module in (reproduce, sweep, tune, export, train, evaluate, run, solve):
         module.add_command(commands)
     return top
 

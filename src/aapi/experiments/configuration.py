@@ -20,7 +20,7 @@ from aapi.mdp import FiniteMDP, policy_values, solve
 from aapi.names.algorithms import agent_defaults, make_algorithm, problem_defaults
 from aapi.names.environments import make_continuing
 from aapi.names.features import make_features
-from aapi.names.problems import PROBLEMS, is_file, make_problem
+from aapi.names.problems import OTHERS, PROBLEMS, is_environment, is_file, make_problem, unknown_problem
 from aapi.simulation import ContinuousProblem
 from aapi.simulation.jit import kernel_version
 
@@ -61,7 +61,7 @@ class Problem:
     @property
     def is_foreign(self) -> bool:
         """Whether it is a Gymnasium environment: Python, not compiled."""
-        return self.model is None and self.name not in PROBLEMS and not is_file(self.name)
+        return self.model is None and is_environment(self.name)
 
     @functools.cached_property
     def description(self) -> dict[str, Any]:
@@ -196,7 +196,9 @@ def configure(
     finite(0.0, strictly=True, reward_scale=problem.reward_scale)
     if isinstance(features, str):
         features = make_features(features, finite=not problem.is_foreign)
-    if problem.model is None and problem.name not in PROBLEMS and is_file(problem.name):
+    if problem.model is None and problem.name not in PROBLEMS and not problem.is_foreign:
+        if not is_file(problem.name):
+            raise unknown_problem(problem.name, OTHERS)
         problem = replace(problem, model=make_problem(problem.name, problem.sizes))  # once, and for every machine
     env = problem.make()
     if make is not None:

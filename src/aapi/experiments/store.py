@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from aapi.experiments.configuration import Configuration
     from aapi.experiments.work import Outcome
 
-__all__ = ["FILE", "Run", "Store", "StoreError"]
+__all__ = ["FILE", "Run", "Store", "StoreError", "locked_folder"]
 
 FORMAT = 1
 FILE = "results.db"
@@ -77,7 +77,7 @@ class Store:
     def __init__(self, folder: str | os.PathLike[str], *, write: bool = True) -> None:
         self.folder = Path(folder)
         self.path = self.folder / FILE
-        self._lock = _locked(self.folder) if write else None
+        self._lock = locked_folder(self.folder) if write else None
         if not write and not self.path.is_file():
             raise InvalidInput(f"there are no results in {self.folder}: it has no {FILE}")
         with self._told("opened"):
@@ -272,7 +272,7 @@ class Store:
 RECOVERY = "nothing was changed; move it away and start anew, or save what is left with: sqlite3 results.db .recover"
 
 
-def _locked(folder: Path) -> sqlite3.Connection:
+def locked_folder(folder: Path) -> sqlite3.Connection:
     """Hold a folder until this process ends, however it ends: by a transaction in a database of its own."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from aapi.errors import AapiError, InvalidInput
 from aapi.experiments.configuration import Configuration, Problem, configure
 from aapi.names.algorithms import ALGORITHMS
 from aapi.names.environments import check_ending
-from aapi.names.problems import PROBLEMS, is_file, unknown_problem
+from aapi.names.problems import OTHERS, PROBLEMS, is_environment, is_file, unknown_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -130,11 +130,10 @@ class Study:
             raise self._wrong(
                 where, "name", f"must name a problem: {', '.join(PROBLEMS)}, a model file or a Gymnasium id"
             )
-        model, foreign = entry.get("model"), False
-        if model is None and name not in PROBLEMS and not is_file(name):
-            if not any(mark in name for mark in ("-v", ":", "/")):
-                raise self._wrong(where, "name", str(unknown_problem(name, "a model file (.npz), or a Gymnasium id")))
-            foreign = True
+        model = entry.get("model")
+        foreign = model is None and is_environment(name)
+        if not (foreign or model is not None or name in PROBLEMS or is_file(name)):
+            raise self._wrong(where, "name", f"is an {unknown_problem(name, OTHERS)}")
         sizes = () if model is not None else tuple(PROBLEMS.get(name, ()))
         allowed = (*PROBLEM_KEYS, *(FOREIGN_KEYS if foreign else sizes))
         self._check_keys(where, entry, allowed, f"{name} takes")

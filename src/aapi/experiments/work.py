@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from aapi.experiments.configuration import Configuration
 
-__all__ = ["EngineLost", "Outcome", "Poison", "Task", "expected_seconds", "failed", "perform", "run_key"]
+__all__ = ["EngineLost", "Outcome", "Poison", "Task", "expected_seconds", "failed", "perform", "run_key", "run_seed"]
 
 
 class Poison(AapiError):
@@ -102,20 +102,23 @@ def _episodes(task: Task) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     for number in task.runs:
         steps: list[int] = []
         sums: list[float] = []
-        seed = int(np.random.SeedSequence([task.seed, number]).generate_state(1)[0])
         env = configuration.problem.make()
         try:
-            agent = Agent(configuration.algorithm, env, configuration.features, seed)
+            agent = Agent(configuration.algorithm, env, configuration.features, run_seed(task.seed, number))
             while agent.num_steps < configuration.steps:
                 left = configuration.steps - agent.num_steps
                 agent.learn(min(left, configuration.algorithm.phase_length))
                 steps.append(agent.num_steps)
-                sums.append(agent.reward_sum)
-            sums[-1] += float(agent.simulation.rewards[0, : agent.simulation.filled].sum())  # after the last phase
+                sums.append(agent.total_reward)
         finally:
             env.close()
         curves.append(sums)
     return np.array(steps, dtype=np.int64), np.array(curves, dtype=np.float64)
+
+
+def run_seed(seed: int, number: int) -> int:
+    """The seed of an agent, and its environment, for a run: as far from others as the streams of compiled runs are."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
 
 
 def _stretches(runs: tuple[int, ...]) -> list[tuple[int, int]]:

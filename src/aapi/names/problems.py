@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
     from aapi.simulation import ContinuousProblem
 
-__all__ = ["PROBLEMS", "is_file", "make_problem", "unknown_problem"]
+__all__ = ["OTHERS", "PROBLEMS", "is_environment", "is_file", "make_problem", "unknown_problem"]
 
 # The words for the size of each problem, and the parameters of aapi.environments they stand for.
 PROBLEMS = {
@@ -25,11 +25,17 @@ PROBLEMS = {
     "cartpole": {},
     "garnet": {"states": "num_states", "actions": "num_actions", "branching": "branching", "model_seed": "seed"},
 }
+OTHERS = "a model file (.npz), or a Gymnasium id"
 
 
 def is_file(name: str) -> bool:
     """Whether a name that is none of a built-in problem means a model file."""
     return name.endswith(".npz") or Path(name).exists()
+
+
+def is_environment(name: str) -> bool:
+    """Whether a name looks like a Gymnasium id."""
+    return any(mark in name for mark in ("-v", ":", "/")) and name not in PROBLEMS and not is_file(name)
 
 
 def unknown_problem(name: str, others: str) -> InvalidInput:
