@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from aapi.checks import at_least
+from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     import argparse
@@ -41,6 +42,8 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> N
             at_least(1, **{f"--{name}": getattr(options, name)})
     if options.seed is not None:
         at_least(0, **{"--seed": options.seed})
+    if options.address is not None and options.engine != "dask":
+        raise InvalidInput("--address is of a Dask cluster: use --engine dask with it")
     from aapi.experiments import Interrupted, run_studies
     from aapi.report.markdown import write_markdown
     from aapi.report.tables import closing_tables

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from aapi.environments import Continuing
 
-__all__ = ["Configuration", "Problem", "configure"]
+__all__ = ["Configuration", "Problem", "configure", "prepare"]
 
 MADE = 64  # problems kept ready in a process
 
@@ -183,6 +183,22 @@ class Configuration:
         return digest(self.description)
 
 
+def prepare(problem: Problem, features: Any = None) -> tuple[Problem, Any]:
+    """The problem, with its model if that is in a file, and features by name; or an error."""
+    finite(0.0, strictly=True, reward_scale=problem.reward_scale)
+    if isinstance(features, str):
+        features = make_features(features, finite=not problem.is_foreign)
+    if problem.is_foreign:
+        problem.make().close()
+        return problem, features
+    if problem.model is None and problem.name not in PROBLEMS:
+        if not is_file(problem.name):
+            raise unknown_problem(problem.name, OTHERS)
+        problem = replace(problem, model=make_problem(problem.name, problem.sizes))  # once, and for every machine
+    check_features(problem.make(), features)
+    return problem, features
+
+
 def configure(
     problem: Problem,
     algorithm: str,
@@ -193,13 +209,7 @@ def configure(
 ) -> Configuration:
     """A configuration that was checked: an algorithm by name, or made by a function of yours from its settings."""
     at_least(1, steps=steps)
-    finite(0.0, strictly=True, reward_scale=problem.reward_scale)
-    if isinstance(features, str):
-        features = make_features(features, finite=not problem.is_foreign)
-    if problem.model is None and problem.name not in PROBLEMS and not problem.is_foreign:
-        if not is_file(problem.name):
-            raise unknown_problem(problem.name, OTHERS)
-        problem = replace(problem, model=make_problem(problem.name, problem.sizes))  # once, and for every machine
+    problem, features = prepare(problem, features)
     env = problem.make()
     if make is not None:
         built, settings = _own(make, given), dict(given)
@@ -211,8 +221,6 @@ def configure(
     if problem.is_foreign:
         Agent(built, env, features)  # says what is wrong with the features
         env.close()
-    else:
-        check_features(env, features)
     return Configuration(problem, built, settings, int(steps), features)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from aapi.checks import at_least
 from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.configuration import Configuration, Problem, configure
+from aapi.experiments.configuration import Configuration, Problem, configure, prepare
 from aapi.names.algorithms import ALGORITHMS
 from aapi.names.environments import check_ending
 from aapi.names.problems import OTHERS, PROBLEMS, is_environment, is_file, unknown_problem
@@ -112,16 +112,13 @@ class Study:
             entries = getattr(self, key)
             if not isinstance(entries, list | tuple) or not entries or not all(isinstance(e, dict) for e in entries):
                 raise InvalidInput(f"{self.source}: {key} must be one or more tables, [[{key}]]")
-        cells = [
+        return [
             cell
-            for i, problem in enumerate(self.problems)
-            for made, steps, features, settings, own in self._problems(f"problems[{i}]", problem)
-            for j, algorithm in enumerate(self.algorithms)
-            for cell in self._cells(f"algorithms[{j}]", algorithm, made, steps, features, settings, own)
+            for i, problem in enumerate(self.problems, 1)
+            for made, steps, features, settings, own in self._problems(f"[[problems]] {i}", problem)
+            for j, algorithm in enumerate(self.algorithms, 1)
+            for cell in self._cells(f"[[algorithms]] {j}", algorithm, made, steps, features, settings, own)
         ]
-        if not cells:
-            raise InvalidInput(f"{self.source}: a grid is empty, so there is nothing to do")
-        return cells
 
     def _problems(self, where: str, entry: Mapping[str, Any]) -> Iterator[tuple[Problem, int, Any, Any, Any]]:
         """Each problem that an entry stands for, with what it says about runs and settings."""
@@ -147,13 +144,18 @@ class Study:
         for values in self._combinations(where, gridded):
             options: dict[str, Any] = {key: entry[key] for key in ("arguments", "limit") if key in entry}
             if "ending" in entry:
-                options["ending"] = check_ending(entry["ending"], f"{self.source}: {where}.ending")
+                options["ending"] = check_ending(entry["ending"], f"{self.source}: {where}: ending")
             scale = values.get("reward_scale", 1.0)
             if isinstance(scale, bool) or not isinstance(scale, int | float):
                 raise self._wrong(where, "reward_scale", f"must be a number, not {scale!r}")
             made = {size: values[size] for size in sizes if size in values}
-            problem = Problem(name, made, reward_scale=float(scale), model=model, **options)
-            steps, features = values.get("steps", self.steps), values.get("features")
+            steps = values.get("steps", self.steps)
+            try:
+                at_least(1, steps=steps)
+                problem = Problem(name, made, reward_scale=float(scale), model=model, **options)
+                problem, features = prepare(problem, values.get("features"))
+            except AapiError as error:
+                raise InvalidInput(f"{self.source}: {where}: {error}") from None
             yield problem, steps, features, entry.get("settings", {}), entry.get("settings_for", {})
 
     def _cells(
@@ -182,18 +184,17 @@ class Study:
                 self._configured(where, problem, name, combination | choice, steps, features, make)
                 for choice in self._combinations(where, {key: settings[key] for key in tuned})
             )
-            if candidates:
-                yield Cell(
-                    study=self.name, algorithm=f"{label}{more}", candidates=candidates, tuned=tuple(tuned),
-                    together=f"{self.name}: {label}{more}" if entry.get("together") and tuned else None,
-                    runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs, tuning_seed=self.tuning_seed,
-                )  # fmt: skip
+            yield Cell(
+                study=self.name, algorithm=f"{label}{more}", candidates=candidates, tuned=tuple(tuned),
+                together=f"{self.name}: {label}{more}" if entry.get("together") and tuned else None,
+                runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs, tuning_seed=self.tuning_seed,
+            )  # fmt: skip
 
     def _configured(self, where: str, problem: Problem, name: str, *rest: Any) -> Configuration:
         try:
             return configure(problem, name, *rest)
         except AapiError as error:
-            raise InvalidInput(f"{self.source}: {where} ({name} on {problem.label}): {error}") from None
+            raise InvalidInput(f"{self.source}: {where}, {name} on {problem.label}: {error}") from None
 
     def _combinations(self, where: str, entries: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Each combination of the values of grids."""
@@ -201,6 +202,8 @@ class Study:
         for key, value in entries.items():
             try:
                 grids.append(_values(value))
+                if not grids[-1]:
+                    raise InvalidInput("is a grid without values")
             except AapiError as error:
                 raise self._wrong(where, key, str(error)) from None
         if np.prod([len(grid) for grid in grids], dtype=float) > MOST_CANDIDATES:
@@ -234,7 +237,7 @@ class Study:
             raise self._wrong(where, key, f"is not known: {takes} {', '.join(allowed)}")
 
     def _wrong(self, where: str, key: str, what: str) -> InvalidInput:
-        return InvalidInput(f"{self.source}: {where}.{key} {what}")
+        return InvalidInput(f"{self.source}: {where}: {key} {what}")
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:

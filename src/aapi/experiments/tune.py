@@ -141,6 +141,7 @@ def _question(problem: Problem, *rest: Any) -> str:
 
 def _study(optuna: Any, folder: Path, name: str, seed: int, prune: bool) -> Any:
     path = folder / FILE
+    _cut_half_a_line(path)
     backend = optuna.storages.journal.JournalFileBackend(str(path))
     try:
         storage = optuna.storages.JournalStorage(backend)
@@ -151,6 +152,14 @@ def _study(optuna: Any, folder: Path, name: str, seed: int, prune: bool) -> Any:
     study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))
     study.pruner = optuna.pruners.MedianPruner(n_warmup_steps=2) if prune else optuna.pruners.NopPruner()
     return study
+
+
+def _cut_half_a_line(path: Path) -> None:
+    """What a process was killed in the middle of writing was never said, and must not spoil the next line."""
+    if path.exists():
+        with path.open("rb+") as file:
+            contents = file.read()
+            file.truncate(contents.rfind(b"\n") + 1)
 
 
 def _tidy(optuna: Any, study: Any) -> int:
