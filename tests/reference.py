@@ -13,6 +13,10 @@ import numpy as np
 MASK = 2**64 - 1
 
 
+def bell(x):
+    return math.exp(-x * x / 2)
+
+
 class Stream:
     """xoshiro256++ on Python integers."""
 
@@ -39,13 +43,30 @@ class Stream:
         return (self.bits() >> 11) / 2**53
 
     def normals(self, count):
-        """Pairs by Box and Muller; of an odd last pair the second is thrown away."""
+        """The ziggurat: 256 layers of the same area under e^(−x²/2), each with a core that lies below the curve."""
+        start = 3.6541528853610088
+        area = start * bell(start) + math.sqrt(math.pi / 2) * math.erfc(start / math.sqrt(2))
+        widths = [area / bell(start), start]
+        while len(widths) < 256:
+            widths.append(math.sqrt(-2 * math.log(bell(widths[-1]) + area / widths[-1])))
+        widths.append(0.0)
         values = []
         while len(values) < count:
-            radius = math.sqrt(-2 * math.log(1 - self.uniform()))
-            angle = 2 * math.pi * self.uniform()
-            values += [radius * math.cos(angle), radius * math.sin(angle)]
-        return values[:count]
+            bits = self.bits()
+            layer, x = bits % 256, (2 * ((bits >> 11) / 2**53) - 1) * widths[bits % 256]
+            if abs(x) >= widths[layer + 1]:
+                if layer == 0:
+                    while True:
+                        more, limit = -math.log(1 - self.uniform()) / start, -2 * math.log(1 - self.uniform())
+                        if more**2 <= limit:
+                            break
+                    x = start + more if x > 0 else -start - more
+                else:
+                    low, high = bell(widths[layer]), bell(widths[layer + 1])
+                    if low + self.uniform() * (high - low) >= bell(x):
+                        continue
+            values.append(x)
+        return values
 
     def sample(self, population, count):
         """Floyd's sample without replacement."""

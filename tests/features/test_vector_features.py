@@ -7,6 +7,7 @@ import pytest
 from aapi.environments import cartpole
 from aapi.errors import InvalidInput, TooLarge
 from aapi.features import Fourier, Radial, Tiles
+from aapi.simulation.basis import finish_features
 
 
 def points(dimension, count=200, seed=0):
@@ -35,6 +36,19 @@ def test_fourier_features_are_cosines(dimension, order):
     features = basis(observations)
     assert features[:, : basis.size] == pytest.approx(expected, abs=1e-13)
     assert (features[:, basis.size :] == observations).all()
+
+
+@pytest.mark.parametrize("features", [Fourier(3), Fourier(2, linear=False), Tiles(tiles=3, tilings=4), Radial(20)])
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_begun_features_are_finished(features, dimension):
+    basis = features.basis([-1.0] * dimension, [1.0] * dimension)
+    observations = np.ascontiguousarray(points(dimension, 50))
+    begun, waves, order = basis.begin(observations)
+    finished = np.full((50, basis.num_features + 3), 7.0)
+    for row, out in zip(begun, finished, strict=True):
+        finish_features(row, waves, order, out)
+    assert finished[:, :-3] == pytest.approx(basis(observations), abs=1e-13)
+    assert (finished[:, -3:] == 7.0).all()
 
 
 def test_features_have_their_own_bounds_if_given():

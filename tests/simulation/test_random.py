@@ -1,9 +1,20 @@
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 import reference
 
 from aapi.errors import InvalidInput
-from aapi.simulation.random import advance, fill_normal, sample_without_replacement, streams, to_unit
+from aapi.simulation.random import (
+    EDGES,
+    HEIGHTS,
+    TAIL,
+    advance,
+    fill_normal,
+    sample_without_replacement,
+    streams,
+    to_unit,
+)
 
 
 def test_the_generator_is_xoshiro256_plus_plus():
@@ -44,6 +55,19 @@ def test_normal_numbers():
     # Four standard deviations of the first four moments.
     for power, moment, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
         assert abs((out**power).mean() - moment) < 4 * (variance / out.size) ** 0.5
+
+
+def test_layers_and_tail_of_the_ziggurat_are_met_as_often_as_they_should():
+    stream, out = streams(1, [0])[0], np.empty(1_000_000)
+    fill_normal(stream, out)
+    edges = np.concatenate([-EDGES[1:-1], EDGES[:0:-1]])  # of 256 layers on both sides; beyond the outermost, the tail
+    expected = out.size * np.diff([0.0, *map(NormalDist().cdf, edges), 1.0])
+    found = np.histogram(out, [-np.inf, *edges, np.inf])[0]
+    freedom = len(found) - 1
+    assert abs(((found - expected) ** 2 / expected).sum() - freedom) < 4 * (2 * freedom) ** 0.5
+    tail = np.array([NormalDist().cdf(-abs(x)) for x in out if abs(x) > TAIL]) / NormalDist().cdf(-TAIL)
+    assert abs(tail.mean() - 0.5) < 4 / (12 * tail.size) ** 0.5  # uniform there
+    assert EDGES[255] * (1.0 - HEIGHTS[255]) == pytest.approx(EDGES[0] * HEIGHTS[1], rel=1e-11)  # the same area
 
 
 def test_samples_without_replacement_are_distinct_and_even():

@@ -11,15 +11,7 @@ import numpy as np
 from aapi.algorithms.experience import Experience, Settings
 from aapi.algorithms.policy_iteration import Phase, in_phases
 from aapi.checks import at_least, finite, one_of
-from aapi.evaluation.regression import (
-    factorise,
-    fill_gram,
-    fill_rhs,
-    predict,
-    singular_regression,
-    solve_factorised,
-    solve_upper,
-)
+from aapi.evaluation.regression import factorise, fill_gram, predict, singular_regression, solve_lower, solve_upper
 from aapi.improvement import boltzmann
 from aapi.simulation.basis import Basis
 from aapi.simulation.jit import kernel
@@ -107,7 +99,7 @@ class Transitions:
         """Draw Q̂ for every run; false if a regression is singular."""
         features = self.features
         self.q_hat = np.zeros_like(self.q_hat)
-        if not _sweep(
+        if not _draw(
             self.tables.starts, self.tables.successors, self.counts, self.mdp.rewards, features.starts,
             features.columns, features.values, features.num_blocks, features.block_size, features.one_hot,
             *settings, streams, self.q_hat,
@@ -138,79 +130,158 @@ def _count(
 
 
 @kernel
-def _sweep(
+def _draw(
     starts: Any, successors: Any, counts: Any, rewards: Any, firsts: Any, columns: Any, values: Any, num_blocks: Any,
     block_size: Any, one_hot: Any, sweeps: Any, discount: Any, relative: Any, ridge: Any, variance: Any, streams: Any,
     q_hat: Any,
 ) -> Any:  # fmt: skip
-    """A draw for every run. False if a regression is singular."""
+    """A draw for every run. False if a regression is singular.
+
+    Much may never be visited, so sweeps go over the states and the transitions that were seen, and no others.
+    """
     num_runs, num_states, num_actions = q_hat.shape
-    visits = np.empty((num_states, num_actions))
-    targets = np.empty((num_states, num_actions))
-    best = np.empty(num_states)
-    size = 0 if one_hot else block_size
-    gram = np.empty((num_blocks, size, size))
-    weights = np.empty((num_blocks, block_size))
-    noise = np.empty((num_blocks, block_size))
+    visits, best = np.empty((num_states, num_actions)), np.empty(num_states)
+    states, shares = np.empty(num_states, dtype=np.int64), np.empty(num_states)
+    begins = np.empty(starts.size, dtype=np.int64)
+    after, often = np.empty_like(successors), np.empty(successors.size)
+    weights, noise = np.empty((num_blocks, block_size)), np.empty((num_blocks, block_size))
+    factors = np.empty((num_blocks, block_size, 1 if one_hot else block_size))
     for run in range(num_runs):
-        q = q_hat[run]
-        _visits(starts, counts[run], visits)
-        if not one_hot:
-            fill_gram(visits, firsts, columns, values, gram)
-            for block in range(num_blocks):
-                gram[block] /= variance
-                if not factorise(gram[block], ridge):
-                    return False
+        _list_transitions(starts, successors, counts[run], visits, begins, after, often)
+        num_seen = _list_states(visits, after[: begins[-1]], states, shares)
+        if not _fill_factors(visits, firsts, columns, values, one_hot, ridge, variance, factors):
+            return False
         best[:] = 0.0
         for _ in range(sweeps):
+            _fill_rhs(
+                states[:num_seen], visits, rewards, begins, after, often, best, firsts, columns, values, variance,
+                weights,
+            )  # fmt: skip
             fill_normal(streams[run], noise.ravel())
-            _targets(starts, successors, counts[run], visits, rewards, best, targets)
-            fill_rhs(targets, firsts, columns, values, weights)
-            weights /= variance
-            if one_hot:  # Σ is diagonal
-                for x in range(num_states):
-                    for a in range(num_actions):
-                        precision = visits[x, a] / variance + ridge
-                        weights[a, x] = weights[a, x] / precision + noise[a, x] / math.sqrt(precision)
-            else:
-                for block in range(num_blocks):
-                    solve_factorised(gram[block], weights[block])
-                    solve_upper(gram[block], noise[block])
-                weights += noise
-            predict(weights, firsts, columns, values, q)
-            total = 0.0
-            visited = 0.0
-            for x in range(num_states):
-                best[x] = q[x].max()
-                total += visits[x].sum() * best[x]
-                visited += visits[x].sum()
-            offset = total / visited if relative and visited > 0.0 else 0.0
-            for x in range(num_states):
-                best[x] = discount * (best[x] - offset)
+            _solve(factors, one_hot, noise, weights)
+            _fill_best(
+                states[:num_seen], shares, num_actions, weights, firsts, columns, values, discount, relative, best
+            )
+        predict(weights, firsts, columns, values, q_hat[run])
     return True
 
 
 @kernel
-def _visits(starts: Any, counts: Any, visits: Any) -> None:
-    """How often each pair was visited."""
-    num_states, num_actions = visits.shape
-    for x in range(num_states):
-        for a in range(num_actions):
-            pair = x * num_actions + a
-            visits[x, a] = 0.0
-            for j in range(starts[pair], starts[pair + 1]):
-                visits[x, a] += counts[j]
+def _list_transitions(
+    starts: Any, successors: Any, counts: Any, visits: Any, begins: Any, after: Any, often: Any
+) -> None:
+    """From begins[pair] on, the successors seen of each pair and how often each followed; and visits of the pair."""
+    num_actions = visits.shape[1]
+    seen = 0
+    for pair in range(visits.size):
+        begins[pair] = seen
+        total = 0.0
+        for j in range(starts[pair], starts[pair + 1]):
+            if counts[j] > 0.0:
+                after[seen], often[seen] = successors[j], counts[j]
+                seen += 1
+                total += counts[j]
+        visits[pair // num_actions, pair % num_actions] = total
+    begins[visits.size] = seen
 
 
 @kernel
-def _targets(starts: Any, successors: Any, counts: Any, visits: Any, rewards: Any, best: Any, targets: Any) -> None:
-    """Σ_i b_i over the visits i of each pair, b_i = r_i + best(x'_i)."""
-    num_states, num_actions = visits.shape
-    for x in range(num_states):
+def _list_states(visits: Any, after: Any, states: Any, shares: Any) -> Any:
+    """List the states seen, and their share of all visits: none if they were only arrived at. Returns their number."""
+    seen = np.zeros(visits.shape[0], dtype=np.bool_)
+    seen[after] = True
+    total = visits.sum()
+    count = 0
+    for x in range(visits.shape[0]):
+        visited = visits[x].sum()
+        if seen[x] or visited > 0.0:
+            states[count], shares[count] = x, visited / total
+            count += 1
+    return count
+
+
+@kernel
+def _fill_rhs(
+    states: Any, visits: Any, rewards: Any, begins: Any, after: Any, often: Any, best: Any, firsts: Any, columns: Any,
+    values: Any, variance: Any, rhs: Any,
+) -> None:  # fmt: skip
+    """Φᵀb/σ², b_i = r_i + best(x'_i). Long sums are taken in four parts, which need not wait for each other."""
+    num_actions = visits.shape[1]
+    rhs[:] = 0.0
+    for x in states:
         for a in range(num_actions):
             pair = x * num_actions + a
-            targets[x, a] = visits[x, a] * rewards[x, a]
-            if visits[x, a] > 0.0:
-                for j in range(starts[pair], starts[pair + 1]):
-                    if counts[j] > 0.0:
-                        targets[x, a] += counts[j] * best[successors[j]]
+            first, last = begins[pair], begins[pair + 1]
+            if first == last:
+                continue
+            whole = last - (last - first) % 4
+            s0, s1, s2, s3 = visits[x, a] * rewards[x, a], 0.0, 0.0, 0.0
+            if whole > first:
+                follow, times = after[first:whole], often[first:whole]
+                for j in range(0, follow.size, 4):
+                    s0 += times[j] * best[follow[j]]
+                    s1 += times[j + 1] * best[follow[j + 1]]
+                    s2 += times[j + 2] * best[follow[j + 2]]
+                    s3 += times[j + 3] * best[follow[j + 3]]
+            for j in range(whole, last):
+                s0 += often[j] * best[after[j]]
+            target = ((s0 + s1) + (s2 + s3)) / variance
+            block = a if rhs.shape[0] > 1 else 0
+            for j in range(firsts[pair], firsts[pair + 1]):
+                rhs[block, columns[j]] += values[j] * target
+
+
+@kernel
+def _fill_factors(
+    visits: Any, firsts: Any, columns: Any, values: Any, one_hot: Any, ridge: Any, variance: Any, factors: Any
+) -> Any:
+    """U with UᵀU = Σ⁻¹, block by block; its diagonal alone if that is all there is. False if Σ⁻¹ is singular."""
+    if one_hot:
+        for x in range(visits.shape[0]):
+            for a in range(visits.shape[1]):
+                factors[a, x, 0] = math.sqrt(visits[x, a] / variance + ridge)
+        return True
+    fill_gram(visits, firsts, columns, values, factors)
+    factors /= variance
+    sound = True
+    for block in range(factors.shape[0]):
+        sound = sound and factorise(factors[block], ridge)
+    return sound
+
+
+@kernel
+def _solve(factors: Any, one_hot: Any, noise: Any, weights: Any) -> None:
+    """From Φᵀb/σ² to a draw: U⁻¹(U⁻ᵀ Φᵀb/σ² + noise) has the mean Σ Φᵀb/σ² and the covariance Σ."""
+    for block in range(weights.shape[0]):
+        if one_hot:
+            roots = factors[block, :, 0]
+            for i in range(roots.size):
+                weights[block, i] = (weights[block, i] / roots[i] + noise[block, i]) / roots[i]
+        else:
+            solve_lower(factors[block], weights[block])
+            for i in range(weights.shape[1]):
+                weights[block, i] += noise[block, i]
+            solve_upper(factors[block], weights[block])
+
+
+@kernel
+def _fill_best(
+    states: Any, shares: Any, num_actions: Any, weights: Any, firsts: Any, columns: Any, values: Any, discount: Any,
+    relative: Any, best: Any,
+) -> None:  # fmt: skip
+    """max_a φ(x, a)ᵀθ̃ at the states seen, in the form that the next sweep adds to rewards."""
+    mean = 0.0
+    for i in range(states.size):
+        top = -math.inf
+        for a in range(num_actions):
+            pair = states[i] * num_actions + a
+            block = a if weights.shape[0] > 1 else 0
+            value = 0.0
+            for j in range(firsts[pair], firsts[pair + 1]):
+                value += values[j] * weights[block, columns[j]]
+            top = max(top, value)
+        best[states[i]] = top
+        mean += shares[i] * top
+    offset = mean if relative else 0.0
+    for x in states:
+        best[x] = discount * (best[x] - offset)

@@ -22,6 +22,7 @@ __all__ = [
     "predict",
     "singular_regression",
     "solve_factorised",
+    "solve_lower",
     "solve_upper",
 ]
 
@@ -169,13 +170,19 @@ def _eliminate(upper: Any, k_first: Any, k_last: Any, first: Any, last: Any) -> 
 @kernel
 def solve_factorised(upper: Any, rhs: Any) -> None:
     """Overwrite `rhs` with the solution of UᵀU x = rhs."""
+    solve_lower(upper, rhs)
+    solve_upper(upper, rhs)
+
+
+@kernel
+def solve_lower(upper: Any, rhs: Any) -> None:
+    """Overwrite `rhs` with the solution of Uᵀ x = rhs."""
     for i in range(rhs.size):
         value = rhs[i] / upper[i, i]
         rhs[i] = value
         row, rest = upper[i, i + 1 : rhs.size], rhs[i + 1 :]
         for j in range(rest.size):
             rest[j] -= row[j] * value
-    solve_upper(upper, rhs)
 
 
 @kernel

@@ -44,7 +44,7 @@ def _page(summary: Summary, command: str) -> Iterator[str]:
         yield from settings_lines(rows)
     if summary.sensitivity:
         yield from ("", "## Sensitivity to what was tuned", "")
-        yield from sensitivity_lines(summary)
+        yield from sensitivity_lines(summary.sensitivity)
     failed = list(failures(summary))
     if failed:
         yield from ("", "## Failed and missing runs", "", *(f"- {line}" for line in failed))
@@ -118,11 +118,11 @@ def settings_lines(rows: Sequence[Row]) -> Iterator[str]:
     yield from said
 
 
-def sensitivity_lines(summary: Summary) -> Iterator[str]:
+def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The average reward of tuning runs as a function of what was tuned, as scores where the optimum is known."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     values: dict[str, None] = {}
-    for entry in summary.sensitivity:
+    for entry in sensitivity:
         value = ", ".join(f"{value:g}" for value in entry["candidate"].values())
         values[value] = None
         place = (_named(entry["problem"], entry["reward_scale"]), entry["algorithm"])

@@ -1,0 +1,79 @@
+"""Write docs/results.md: the text of docs/results.template.md, with tables from a store of the paper preset.
+
+aapi reproduce all --preset paper --out results/paper && python docs/results.py results/paper
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from aapi.experiments import Store, reproduction, summarise
+from aapi.experiments.figures import FIGURES, PRESETS
+from aapi.report.markdown import comparison_lines, result_lines, scale_lines, sensitivity_lines, settings_lines
+
+HERE = Path(__file__).parent
+
+
+def main(folder: str) -> None:
+    """Fill the template in."""
+    studies = reproduction("all", "paper")
+    with Store(folder, write=False) as store:
+        summary = summarise(store, [cell for study in studies for cell in study.cells()])
+        sessions = store.sessions()
+    if missing := sum(row.missing for row in summary.rows):
+        sys.exit(f"{folder} has not all runs of the paper preset: {missing} are missing")
+
+    def rows(study: str) -> list:
+        return [row for row in summary.rows if row.cell.study == study]
+
+    inserts = {}
+    for name in FIGURES:
+        inserts[f"table {name}"] = result_lines(rows(name))
+        inserts[f"comparison {name}"] = comparison_lines([c for c in summary.comparisons if c.study == name])
+        inserts[f"settings {name}"] = settings_lines(rows(name))
+        inserts[f"sensitivity {name}"] = sensitivity_lines(_of(summary.sensitivity, rows(name)))
+    inserts["one"] = scale_lines(rows("one η for all"))
+    inserts["scales"] = scale_lines(rows("one η, rewards scaled"))
+    inserts["time"] = _time(summary, sessions)
+    inserts["preset"] = iter(
+        [", ".join(f"{name.replace('_', ' ')} {value}" for name, value in PRESETS["paper"].items())]
+    )
+
+    def insert(match: re.Match[str]) -> str:
+        return "\n".join(inserts[match[1]])
+
+    text = (HERE / "results.template.md").read_text()
+    (HERE / "results.md").write_text(re.sub(r"<!-- (.+?) -->", insert, text))
+
+
+def _of(sensitivity: list, rows: list) -> list:
+    labels = {row.cell.problem.label for row in rows}
+    return [entry for entry in sensitivity if entry["problem"] in labels and entry["reward_scale"] == 1.0]
+
+
+def _time(summary, sessions):
+    """Where the time went, in processor seconds, and how long it took."""
+    spent: dict[tuple[str, str], float] = {}
+    for row in summary.rows:
+        if row.cell.together is None:
+            figure = row.cell.study
+            spent[figure, row.cell.algorithm] = spent.get((figure, row.cell.algorithm), 0.0) + row.seconds
+    yield "| figure | algorithm | processor seconds, tuning included |"
+    yield "|---|---|---|"
+    for (figure, algorithm), seconds in spent.items():
+        yield f"| {figure} | {algorithm} | {seconds:.0f} |"
+    done = [session for session in sessions if session["seconds"] is not None]
+    machine = sessions[-1]["machine"]
+    yield ""
+    minutes = sum(session["seconds"] for session in done) / 60
+    calls = f"{len(done)} call{'s' if len(done) > 1 else ''}"
+    yield (
+        f"All of it, one η and scaled rewards included: {minutes:.1f} minutes on {machine['processors']} "
+        f"processors, in {calls} (Python {machine['python']}, NumPy {machine['numpy']}, aapi {machine['aapi']})."
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
