@@ -2,16 +2,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test bench interop clean
+.PHONY: reproduce results settings test bench interop clean
 
 reproduce: .venv/.installed
-	$(BIN)/aapi solve ergodic --states 10 --actions 2 --measures
-	$(BIN)/aapi solve deep-sea --size 20
-	$(BIN)/aapi run ergodic --states 10 --actions 2 --runs 50 --threads 2
-	$(BIN)/aapi run deep-sea --size 20 --steps 200000 --runs 50 --threads 2
-	$(BIN)/aapi run deep-sea --size 20 --steps 200000 --runs 50 --threads 2 --algorithm politex --eta 10
-	$(BIN)/aapi run cartpole --runs 20 --threads 2
-	$(BIN)/aapi run cartpole --runs 20 --threads 2 --algorithm politex
+	$(BIN)/aapi reproduce --out results/quick
+
+# docs/results.md: everything, as in the paper, and the text around it.
+results: .venv/.installed
+	$(BIN)/aapi reproduce all --preset paper --out results/paper
+	$(BIN)/python docs/results.py results/paper
+
+# The studies that chose what AAPI and POLITEX share on each problem.
+settings: .venv/.installed
+	mkdir -p results
+	for study in ergodic deep-sea cartpole rlsvi; do \
+	  $(BIN)/aapi sweep studies/settings-$$study.toml --out results/settings --json > results/settings-$$study.json && \
+	  $(BIN)/python studies/choose.py < results/settings-$$study.json || exit; done
 
 test: .venv/.installed-dev
 	$(BIN)/ruff check .

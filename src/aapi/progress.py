@@ -52,14 +52,15 @@ def progress_bar(label: str, total: int, *, show: bool | None = None) -> Iterato
 
 
 @contextmanager
-def progress_bars(totals: Mapping[str, float], *, show: bool) -> Iterator[Callable[[str, float], None]]:
-    """A bar for all work and one for each part of it, by name; yields a function that takes a name and work done.
+def progress_bars(totals: Mapping[str, float], *, show: bool) -> Iterator[Callable[[str, float, str], None]]:
+    """A bar for all work and one for each part of it, by name; yields a function that takes a name, work done, and a
+    text that says how things stand.
 
     Where standard error is no terminal, a line from time to time takes the place of bars, for the logs of clusters.
     """
     whole = sum(totals.values())
     if not show or not whole:
-        yield lambda _name, _amount: None
+        yield lambda _name, _amount, _text: None
         return
     if not sys.stderr.isatty():
         yield _lines(whole)
@@ -68,8 +69,8 @@ def progress_bars(totals: Mapping[str, float], *, show: bool) -> Iterator[Callab
         overall = progress.add_task("all", total=whole, text="")
         parts = {name: progress.add_task(name, total=total, text="") for name, total in totals.items() if total}
 
-        def advance(name: str, amount: float) -> None:
-            progress.update(overall, advance=amount)
+        def advance(name: str, amount: float, text: str = "") -> None:
+            progress.update(overall, advance=amount, text=text)
             progress.update(parts[name], advance=amount)
 
         yield advance
@@ -86,17 +87,17 @@ def _bars() -> Progress:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def _lines(whole: float) -> Callable[[str, float], None]:
+def _lines(whole: float) -> Callable[[str, float, str], None]:
     start = last = time.monotonic()
     done = 0.0
 
-    def advance(_name: str, amount: float) -> None:
+    def advance(_name: str, amount: float, text: str) -> None:
         nonlocal last, done
         done += amount
         now = time.monotonic()
         if now - last >= LINES and done < whole:
             last = now
             left = (now - start) * (whole - done) / done
-            print(f"{done / whole:.0%} done, about {left / 60:.1f} minutes left", file=sys.stderr, flush=True)
+            print(f"{done / whole:.0%} done, {text}, about {left / 60:.1f} minutes left", file=sys.stderr, flush=True)
 
     return advance

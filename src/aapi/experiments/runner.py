@@ -63,10 +63,10 @@ def run_cells(
                 task, label, study = flying.pop(future)
                 outcomes = _outcomes(task, future)
                 store.add(task.configuration, label, outcomes)
-                advance(study, task.seconds)
                 work.arrived({outcome.key for outcome in outcomes})
+                advance(study, task.seconds, f"{work.stored} of about {work.needed} runs")
         if stop.is_set() and work.queue:
-            raise Interrupted(f"{work.stored} of {work.needed} runs are stored in {store.folder}")
+            raise Interrupted(f"{work.stored} of about {work.needed} runs are stored in {store.folder}")
 
 
 def _submitted(engine: Engine, task: Task) -> Future[list[Outcome]]:

@@ -110,6 +110,7 @@ class Summary:
     rows: list[Row]
     comparisons: list[Comparison]
     sensitivity: list[dict[str, Any]]
+    others: int = 0  # runs in the store that another version made, which are not used
 
     def facts(self) -> dict[str, Any]:
         """For machines."""
@@ -117,6 +118,7 @@ class Summary:
             "rows": [row.facts() for row in self.rows],
             "comparisons": [asdict(comparison) for comparison in self.comparisons],
             "sensitivity": self.sensitivity,
+            "runs_of_other_versions": self.others,
         }
 
 
@@ -124,7 +126,7 @@ def summarise(store: Store, cells: Sequence[Cell]) -> Summary:
     """Everything that the store has of these cells; what is missing is counted, not guessed."""
     chosen = {i: choose(store, [cells[i] for i in members]) for members in groups(cells) for i in members}
     rows = [_row(store, cell, cell.candidates[chosen[i]]) for i, cell in enumerate(cells)]
-    return Summary(rows, _comparisons(rows), _sensitivity(store, cells))
+    return Summary(rows, _comparisons(rows), _sensitivity(store, cells), store.others())
 
 
 def _row(store: Store, cell: Cell, chosen: Configuration) -> Row:

@@ -34,14 +34,16 @@ def problem_defaults(name: str, problem: Any, algorithm: str) -> dict[str, Any]:
     """Settings for a built-in problem or a model, chosen with seeds that no test and no report uses."""
     if name == "deep-sea":
         size = math.isqrt(problem.num_states)
-        return DEFAULTS | {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 1.0}
-    return vector_defaults(algorithm) if name == "cartpole" else DEFAULTS
+        return DEFAULTS | {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 0.1}
+    if name == "cartpole":
+        return vector_defaults(algorithm) | ({} if algorithm == "rlsvi" else {"horizon": 50, "ridge": 300.0})
+    return DEFAULTS
 
 
 def vector_defaults(algorithm: str) -> dict[str, Any]:
     """Settings for features of vectors, chosen on CartPole with seeds that no test and no report uses."""
-    if algorithm == "rlsvi":  # its ridge is the precision of a prior, and draws have to reach beyond it
-        return {"phase_length": 2000, "horizon": 20, "ridge": 1.0}
+    if algorithm == "rlsvi":
+        return {"phase_length": 2000, "horizon": 40, "form": "finite-horizon", "ridge": 100.0, "memory": 2000}
     eta = 30.0 if algorithm == "politex" else 0.05
     return {"phase_length": 2000, "horizon": 100, "centre": False, "ridge": 30.0, "eta": eta}
 

@@ -38,6 +38,8 @@ def failures(summary: Summary) -> Iterator[str]:
             yield f"failed: {row.failed_tuning} tuning runs of {where}; candidates with failures are never chosen"
         if row.missing:
             yield f"missing: {row.missing} of {row.cell.runs} runs of {where}"
+    if summary.others:
+        yield f"note: {summary.others} runs in the store are of another version of aapi; they are kept, and not used"
 
 
 def told_choice(row: Row) -> str:
