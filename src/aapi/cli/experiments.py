@@ -54,8 +54,10 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> N
             studies(), options.out, engine=options.engine, workers=options.workers, address=options.address,
             progress=not options.json, retry_failed=options.retry_failed,
         )  # fmt: skip
-    except Interrupted as stop:
-        raise KeyboardInterrupt(f"; {stop}; to go on: {shlex.join(['aapi', *sys.argv[1:]])}") from None
+    except Interrupted as stop:  # in order: nothing is under way any more
+        again = shlex.join(["aapi", *sys.argv[1:]])
+        print(f"aapi {options.command}: interrupted; {stop}; to go on: {again}", file=sys.stderr)
+        sys.exit(130)
     seconds = time.perf_counter() - start
     page = write_markdown(summary, options.out, shlex.join(["aapi", *sys.argv[1:]]))
     if options.json:

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt as stop:
-        where = f" {stop}".replace(" ;", ";") if str(stop) else ""
+        where = f" {stop}" if str(stop) else ""
         print(f"aapi {options.command}: interrupted{where}", file=sys.stderr, flush=True)
         os._exit(130)  # at once: threads may be deep in a long kernel, and nothing of theirs is wanted any more
     except MemoryError:

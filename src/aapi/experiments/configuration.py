@@ -43,6 +43,7 @@ class Problem:
     arguments, ending, limit: for `gymnasium.make` and `Continuing`.
     reward_scale: what all rewards are multiplied by.
     model: a FiniteMDP or ContinuousProblem of yours.
+    note: what else tables should say of it.
     """
 
     name: str
@@ -52,11 +53,13 @@ class Problem:
     limit: int | None = None
     reward_scale: float = 1.0
     model: FiniteMDP | ContinuousProblem | None = None
+    note: str = ""
 
     @property
     def label(self) -> str:
         """What tables call it: deep-sea 20, ergodic 10,2."""
-        return " ".join([self.name, *([",".join(map(str, self.sizes.values()))] if self.sizes else [])])
+        size = f" {','.join(map(str, self.sizes.values()))}" if self.sizes else ""
+        return self.name + size + (f", {self.note}" if self.note else "")
 
     @property
     def is_foreign(self) -> bool:

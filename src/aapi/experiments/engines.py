@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.checks import at_least, one_of
 from aapi.errors import InvalidInput
-from aapi.experiments.work import Poison
+from aapi.experiments.work import Poison, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,18 +81,24 @@ class SturdyProcesses(Executor):
         self._change = threading.Lock()
         self._pool: ProcessPoolExecutor | None = None
         self._alone = ThreadPoolExecutor(workers)
-        self._closed = False
+        self._open: set[Future[Any]] = set()
+        self._closed = self._abandoned = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Do this in a process."""
         outer: Future[Any] = Future()
         outer.set_running_or_notify_cancel()
+        fn, args, kwargs = unpacked, (packed(pickle.dumps, fn, *args, **kwargs),), {}
         while True:
+            pool = self._current()
             try:
-                inner = self._current().submit(fn, *args, **kwargs)
+                with _deaf():
+                    inner = pool.submit(fn, *args, **kwargs)
                 break
             except BrokenProcessPool:
-                self._drop()
+                self._drop(pool)
+        self._open.add(outer)
+        outer.add_done_callback(self._open.discard)
         inner.add_done_callback(lambda done: self._settle(outer, done, fn, args, kwargs))
         return outer
 
@@ -102,21 +110,22 @@ class SturdyProcesses(Executor):
                 self._pool = _processes(self._workers)
             return self._pool
 
-    def _drop(self) -> None:
+    def _drop(self, broken: ProcessPoolExecutor) -> None:
         with self._change:
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown(wait=False)
+            if self._pool is broken:  # another thread may have built a new one already
+                self._pool = None
+        broken.shutdown(wait=False)
 
     def _settle(self, outer: Future[Any], inner: Future[Any], fn: Any, args: Any, kwargs: Any) -> None:
         """Hand on what came of a task; if its pool broke, try it alone."""
         if inner.cancelled():
             outer.set_exception(CancelledError())
         elif isinstance(inner.exception(), BrokenProcessPool):
-            if self._closed:
+            if self._abandoned:
                 outer.set_exception(CancelledError())
             else:
-                self._alone.submit(self._try_alone, outer, fn, args, kwargs)
+                again = self._alone.submit(self._try_alone, outer, fn, args, kwargs)
+                again.add_done_callback(lambda done: _cancel(outer) if done.cancelled() else None)
         elif (error := inner.exception()) is not None:
             outer.set_exception(error)
         else:
@@ -126,7 +135,9 @@ class SturdyProcesses(Executor):
         for _ in range(MOST_DEATHS - 1):
             try:
                 with _processes(1) as pool:
-                    outer.set_result(pool.submit(fn, *args, **kwargs).result())
+                    with _deaf():
+                        inner = pool.submit(fn, *args, **kwargs)
+                    outer.set_result(inner.result())
                 return
             except BrokenProcessPool:
                 continue
@@ -137,14 +148,21 @@ class SturdyProcesses(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more tasks; wait for those under way, if asked to."""
-        if wait:
-            self._alone.shutdown(wait=True)
-        self._closed = True
         with self._change:
+            self._closed = True
+            self._abandoned = self._abandoned or not wait
             pool, self._pool = self._pool, None
+        if wait and not cancel_futures:  # for those, too, whose process dies now: they are tried again
+            wait_for(list(self._open))
         if pool is not None:
             pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+        if wait:
+            wait_for(list(self._open))
         self._alone.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+
+def _cancel(outer: Future[Any]) -> None:
+    outer.set_exception(CancelledError())
 
 
 def _processes(workers: int) -> ProcessPoolExecutor:
@@ -152,9 +170,24 @@ def _processes(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_begin_process)
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started here do not hear Ctrl-C, even before they can say so themselves."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin_process() -> None:
     """In a new process: leave Ctrl-C to the parent, and do not outlive it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent = multiprocessing.parent_process()
 
     def follow() -> None:

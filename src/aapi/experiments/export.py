@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +29,14 @@ def export(store: Store, path: str | os.PathLike[str], *, curves: bool = False) 
     ending = Path(path).suffix
     if ending not in FORMATS:
         raise InvalidInput(f"{path} must end in {' or '.join(FORMATS)}, which says the format")
-    settings = sorted({name for row in store.rows() for name in json.loads(row["settings"])})
+    settings = sorted({name for row in store.rows() for name in row["settings"]})
     rows = _curves(store, settings) if curves else _runs(store, settings)
     return (_write_csv if ending == ".csv" else _write_parquet)(path, rows)
 
 
 def _runs(store: Store, settings: list[str]) -> Iterator[dict[str, Any]]:
     for row in store.rows():
-        given = json.loads(row.pop("settings"))
+        given = row.pop("settings")
         yield {"key": row.pop("key"), **row, **{f"setting_{name}": given.get(name) for name in settings}}
 
 

@@ -23,6 +23,8 @@ SHARED = ("phase_length", "horizon", "centre", "ridge")
 ERGODIC = Study(
     name="ergodic",
     steps=100_000,
+    runs=50,
+    tuning_runs=10,
     problems=[
         {
             "name": "ergodic",
@@ -42,16 +44,26 @@ ERGODIC = Study(
 )
 DEEP_SEA = Study(
     name="deep-sea",
+    runs=50,
+    tuning_runs=10,
     problems=[{"name": "deep-sea", "size": size, "steps": 10_000 * size} for size in (10, 20, 30, 40)],
     algorithms=ALGORITHMS,
 )
-CARTPOLE = Study(name="cartpole", steps=100_000, problems=[{"name": "cartpole"}], algorithms=ALGORITHMS)
+CARTPOLE = Study(
+    name="cartpole",
+    steps=100_000,
+    runs=50,
+    tuning_runs=3,
+    problems=[{"name": "cartpole"}],
+    algorithms=ALGORITHMS,
+)
 FIGURES = {"ergodic": ERGODIC, "deep-sea": DEEP_SEA, "cartpole": CARTPOLE}
 SCALES = [0.01, 1.0, 100.0]
 
-PRESETS: dict[str, dict[str, int]] = {
-    "quick": {"runs": 10, "tuning_runs": 1, "other_runs": 3, "shorter": 5},
-    "paper": {"runs": 50, "tuning_runs": 3, "other_runs": 10, "shorter": 1},
+# How a preset departs from the figures above; `others` is for the tables of one η, beside the figures.
+PRESETS: dict[str, dict[str, Any]] = {
+    "quick": {"shorter": 5, "figures": {"runs": 10, "tuning_runs": 1}, "others": {"runs": 3, "tuning_runs": 1}},
+    "paper": {"shorter": 1, "figures": {}, "others": {"runs": 5, "tuning_runs": 3}},
 }
 TUNING = 777  # added to the seed
 
@@ -61,11 +73,11 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
     one_of(("all", *FIGURES), figure=figure)
     one_of(tuple(PRESETS), preset=preset)
     chosen = PRESETS[preset]
+    given = {} if runs is None else {"runs": runs}
     figures = [
         replace(
             study,
-            runs=chosen["runs"] if runs is None else runs,
-            tuning_runs=chosen["tuning_runs"],
+            **chosen["figures"] | given,
             seed=seed,
             tuning_seed=seed + TUNING,
             problems=[
@@ -75,10 +87,10 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
         for name, study in FIGURES.items()
         if figure in ("all", name)
     ]
-    together = [{**algorithm, "together": True} for algorithm in ALGORITHMS]
     problems = [problem for study in figures for problem in study.problems]
-    others = min(figures[0].runs, chosen["other_runs"])
-    one_eta = replace(figures[0], name="one η for all", problems=problems, algorithms=together, runs=others)
+    others = chosen["others"] | {"runs": min(figures[0].runs, chosen["others"]["runs"])}
+    together = [{**algorithm, "together": True} for algorithm in ALGORITHMS]
+    one_eta = replace(figures[0], name="one η for all", problems=problems, algorithms=together, **others)
     scaled = [{**problem, "reward_scale": SCALES} for problem in problems]
     scales = replace(one_eta, name="one η, rewards scaled", problems=scaled, tuning_runs=1)
     return [*figures, one_eta, scales]

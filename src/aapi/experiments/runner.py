@@ -8,10 +8,9 @@ import threading
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aapi.errors import InvalidInput
 from aapi.experiments.choice import check_together, choose, groups
 from aapi.experiments.work import Outcome, Poison, Task, expected_seconds, failed, perform, run_key
 from aapi.progress import progress_bars
@@ -57,11 +56,16 @@ def run_cells(
         while flying or (work.queue and not stop.is_set()):
             while work.queue and len(flying) < AHEAD * engine.workers and not stop.is_set():
                 task, label, study = work.queue.popleft()
-                flying[_submitted(engine, task)] = task, label, study
+                flying[engine.executor.submit(perform, task)] = task, label, study
             done, _ = wait(flying, timeout=0.5, return_when=FIRST_COMPLETED)  # so that signals are seen everywhere
             for future in done:
                 task, label, study = flying.pop(future)
                 outcomes = _outcomes(task, future)
+                if outcomes is None:  # somebody in it is poison: the others shall not suffer
+                    each = task.seconds / len(task.runs)
+                    alone = [replace(task, runs=(number,), seconds=each) for number in task.runs]
+                    work.queue.extendleft((part, label, study) for part in alone)
+                    continue
                 store.add(task.configuration, label, outcomes)
                 work.arrived({outcome.key for outcome in outcomes})
                 advance(study, task.seconds, f"{work.stored} of about {work.needed} runs")
@@ -69,19 +73,12 @@ def run_cells(
             raise Interrupted(f"{work.stored} of about {work.needed} runs are stored in {store.folder}")
 
 
-def _submitted(engine: Engine, task: Task) -> Future[list[Outcome]]:
-    return engine.executor.submit(perform, task)
-
-
-def _outcomes(task: Task, future: Future[list[Outcome]]) -> list[Outcome]:
+def _outcomes(task: Task, future: Future[list[Outcome]]) -> list[Outcome] | None:
+    """What came of a task; nothing, if its runs have to be tried one by one."""
     try:
         return future.result()
     except Poison as error:
-        return failed(task, str(error))
-    except (TypeError, AttributeError) as error:
-        if "pickle" in str(error):
-            raise InvalidInput(f"{error}: for processes and Dask, algorithms and problems must be picklable") from None
-        raise
+        return failed(task, str(error)) if len(task.runs) == 1 else None
 
 
 class _Work:

@@ -81,16 +81,15 @@ class Store:
         if not write and not self.path.is_file():
             raise InvalidInput(f"there are no results in {self.folder}: it has no {FILE}")
         with self._told("opened"):
-            self._database = sqlite3.connect(
-                self.path if write else f"{self.path.resolve().as_uri()}?mode=ro", uri=not write, isolation_level=None,
-                timeout=30.0, check_same_thread=False,
-            )  # fmt: skip
+            self._database = _connection(self.path) if write else _reader(self.path)
+            empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if not (write and empty):
+                self._check()  # before anything is written
             if write:
                 self._database.execute("PRAGMA journal_mode = WAL")
                 self._database.execute("PRAGMA synchronous = NORMAL")
-            if write and not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if write and empty:
                 self._create()
-            self._check()
 
     def _create(self) -> None:
         about = {"format": FORMAT, "aapi": aapi.__version__, "kernels": kernel_version()}
@@ -123,7 +122,7 @@ class Store:
         """Say in one line what happened to the file, and what is safe."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError, json.JSONDecodeError) as error:
             self.close()
             raise StoreError(_explained(self.path, what, error)) from error
         except StoreError:
@@ -195,7 +194,7 @@ class Store:
             return *whose, None, outcome.seconds, outcome.error, None, None, None
         steps = outcome.grid.astype("<i8").tobytes()
         curve = outcome.cumulated.astype("<f8").tobytes()
-        grid = f"{len(outcome.grid)}-{zlib.crc32(steps):08x}"
+        grid = _grid_key(steps)
         database.execute("INSERT OR IGNORE INTO grids VALUES (?, ?)", (grid, steps))
         average = float(outcome.cumulated[-1] / outcome.grid[-1])
         return *whose, average, outcome.seconds, None, grid, curve, zlib.crc32(curve)
@@ -225,16 +224,18 @@ class Store:
     def curve(self, key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The steps of a run's grid, and the sum of rewards up to each, as they were written."""
         query = (
-            "SELECT steps, cumulated, checksum, error FROM runs LEFT JOIN grids ON grid = grids.key WHERE runs.key = ?"
+            "SELECT grid, steps, cumulated, checksum, error FROM runs LEFT JOIN grids ON grid = grids.key "
+            "WHERE runs.key = ?"
         )
         with self._told("read"):
             row = self._database.execute(query, (key,)).fetchone()
         if row is None:
             raise InvalidInput(f"{self.path} has no run {key}")
-        steps, cumulated, checksum, error = row
+        grid, steps, cumulated, checksum, error = row
         if error is not None:
             raise InvalidInput(f"the run {key} failed and has no curve: {error}")
-        if zlib.crc32(cumulated) != checksum:
+        blobs = isinstance(steps, bytes) and isinstance(cumulated, bytes)
+        if not blobs or zlib.crc32(cumulated) != checksum or _grid_key(steps) != grid or len(steps) != len(cumulated):
             raise StoreError(f"{self.path} is damaged (the curve of run {key} is not what was written): {RECOVERY}")
         return np.frombuffer(steps, dtype="<i8"), np.frombuffer(cumulated, dtype="<f8")
 
@@ -257,7 +258,8 @@ class Store:
             cursor = self._database.execute(query)
             names = [column[0] for column in cursor.description]
             for row in cursor:
-                yield dict(zip(names, row, strict=True))
+                found = dict(zip(names, row, strict=True))
+                yield found | {"settings": json.loads(found["settings"])}
 
     def others(self) -> int:
         """How many runs there are of another version, which are kept and not used."""
@@ -278,11 +280,13 @@ def locked_folder(folder: Path) -> sqlite3.Connection:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {folder}: {error.strerror}; nothing was started") from None
-    lock = sqlite3.connect(folder / ".lock", isolation_level=None, timeout=0.0, check_same_thread=False)
+    lock = None
     try:
+        lock = _connection(folder / ".lock", timeout=0.0)
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
-        lock.close()
+        if lock is not None:
+            lock.close()
         if "locked" in str(error):
             raise StoreError(
                 f"another process is writing to {folder}: wait for it to end, or choose another folder; nothing was "
@@ -292,8 +296,31 @@ def locked_folder(folder: Path) -> sqlite3.Connection:
     return lock
 
 
-def _explained(path: Path, what: str, error: sqlite3.Error) -> str:
-    text = str(error)
+def _grid_key(steps: bytes) -> str:
+    return f"{len(steps) // 8}-{zlib.crc32(steps):08x}"
+
+
+def _connection(path: str | Path, *, uri: bool = False, timeout: float = 30.0) -> sqlite3.Connection:
+    return sqlite3.connect(path, uri=uri, isolation_level=None, timeout=timeout, check_same_thread=False)
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    """A connection that changes nothing; where even SQLite's own files beside it may not be made, without them."""
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    database = _connection(uri, uri=True)
+    try:
+        database.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError:
+        log = Path(f"{path}-wal")
+        if log.exists() and log.stat().st_size:  # there are runs in it that would be missed
+            raise
+        database.close()
+        database = _connection(f"{uri}&immutable=1", uri=True)
+    return database
+
+
+def _explained(path: Path, what: str, error: Exception) -> str:
+    text = " ".join(str(error).split())
     if "full" in text or "disk I/O" in text:
         return (
             f"{path} could not be {what}: {text}; all runs stored before are safe: make room, and give the same "

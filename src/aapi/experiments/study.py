@@ -152,7 +152,9 @@ class Study:
             steps = values.get("steps", self.steps)
             try:
                 at_least(1, steps=steps)
-                problem = Problem(name, made, reward_scale=float(scale), model=model, **options)
+                note = [str(values["features"])] if "features" in values else []
+                note += [f"{steps} steps"] if len(_values(entry.get("steps"))) > 1 else []
+                problem = Problem(name, made, reward_scale=float(scale), model=model, note=", ".join(note), **options)
                 problem, features = prepare(problem, values.get("features"))
             except AapiError as error:
                 raise InvalidInput(f"{self.source}: {where}: {error}") from None
@@ -221,15 +223,16 @@ class Study:
             found = make
             return found
         module, _, function = str(make).partition(":")
+        beside = os.fspath(Path(self.source).resolve().parent)
+        if beside not in sys.path:
+            sys.path.insert(0, beside)  # modules beside the file are found, here and in new processes
         try:
-            sys.path.insert(0, os.fspath(Path(self.source).resolve().parent))  # modules beside the file are found
             found = getattr(importlib.import_module(module), function)
-        except (ImportError, AttributeError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever importing a module may raise
+            told = f"{type(error).__name__}: {' '.join(str(error).split())}"
             raise self._wrong(
-                where, "make", f"must be module:function, and {make!r} is not to be had: {error}"
+                where, "make", f"must be module:function, and {make!r} is not to be had: {told}"
             ) from None
-        finally:
-            sys.path.pop(0)
         return found
 
     def _check_keys(self, where: str, entry: Mapping[str, Any], allowed: Sequence[str], takes: str) -> None:

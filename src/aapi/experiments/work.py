@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import time
 import traceback
 from dataclasses import dataclass, replace
@@ -12,15 +13,29 @@ import numpy as np
 
 from aapi.agent import Agent
 from aapi.algorithms import RLSVI, run
-from aapi.errors import AapiError
+from aapi.errors import AapiError, InvalidInput
 from aapi.mdp import FiniteMDP
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from aapi.experiments.configuration import Configuration
 
-__all__ = ["EngineLost", "Outcome", "Poison", "Task", "expected_seconds", "failed", "perform", "run_key", "run_seed"]
+__all__ = [
+    "EngineLost",
+    "Outcome",
+    "Poison",
+    "Task",
+    "expected_seconds",
+    "failed",
+    "packed",
+    "perform",
+    "run_key",
+    "run_seed",
+    "unpacked",
+]
 
 
 class Poison(AapiError):
@@ -53,6 +68,23 @@ class Outcome:
     grid: NDArray[np.int64] | None = None
     cumulated: NDArray[np.float64] | None = None
     error: str | None = None
+
+
+def packed(dumps: Callable[[Any], bytes], fn: Any, *args: Any, **kwargs: Any) -> bytes:
+    """A call for another process, in which `unpacked` can do it."""
+    try:
+        return dumps((fn, args, kwargs))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"{error}: for processes and Dask, algorithms and problems must be picklable") from None
+
+
+def unpacked(call: bytes) -> Any:
+    """Do a call: what is not to be had here is an error of the call, and no death of the process that reads it."""
+    try:
+        fn, args, kwargs = pickle.loads(call)  # noqa: S301 - from this very program
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(f"a worker does not have what the study is made of: {error}") from None
+    return fn(*args, **kwargs)
 
 
 def run_key(configuration: Configuration, seed: int, run: int) -> str:

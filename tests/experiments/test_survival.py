@@ -1,0 +1,498 @@
+"""Whatever stops a sweep, what it has stored stays, and the same command ends it with the same bits."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_solve import run
+
+from aapi.experiments import Store, read_study, run_studies
+from aapi.experiments.description import digest
+from aapi.simulation.jit import kernel_version
+
+STUDY = """
+steps = {steps}
+runs = {runs}
+tuning_runs = 4
+
+[[problems]]
+name = "ergodic"
+states = 10
+actions = 2
+
+[[problems]]
+name = "deep-sea"
+size = 6
+
+[[algorithms]]
+name = "aapi"
+eta = {{ from = 0.01, to = 10, points = {points} }}
+tune = ["eta"]
+
+[[algorithms]]
+name = "politex"
+eta = {{ from = 0.01, to = 10, points = {points} }}
+tune = ["eta"]
+
+[[algorithms]]
+name = "greedy"
+"""
+
+# Many short lives: kernels are loaded once, by a little sweep, and each later one is a process forked from there.
+WARM = """
+import os, sys
+from aapi.cli.main import main
+
+main(sys.argv[1:])
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.argv[1:] = line.split()
+        os._exit(main(sys.argv[1:]))
+    print(child, flush=True)
+    sys.stdin.readline()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+def write_study(folder, steps=200_000, runs=4, points=6):
+    path = folder / f"study{steps}.toml"
+    path.write_text(STUDY.format(steps=steps, runs=runs, points=points))
+    return path
+
+
+def finished(folder, **sizes):
+    study = write_study(folder, **sizes)
+    run_studies(read_study(study), folder / "whole")
+    return study, contents(folder / "whole")
+
+
+@pytest.fixture(scope="module")
+def sweepable(tmp_path_factory):
+    """A study with seconds of work in 30 tasks, and what comes of it undisturbed."""
+    return finished(tmp_path_factory.mktemp("study"))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The same with a blink of work."""
+    return finished(tmp_path_factory.mktemp("small"), steps=5_000, runs=3, points=2)
+
+
+def sweep(study, out, *more, **options):
+    command = [sys.executable, "-m", "aapi", "sweep", str(study), "--out", str(out), *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def contents(folder):
+    """Every run of a store, with all its bits."""
+    with Store(folder, write=False) as store:
+        return {
+            row["key"]: (row["error"], row["average_reward"], *(part.tobytes() for part in store.curve(row["key"])))
+            for row in store.rows()
+        }
+
+
+def sound(folder):
+    """Whether SQLite finds nothing wrong, and every run is there once."""
+    with closing(sqlite3.connect(folder / "results.db")) as database:
+        runs, names = database.execute("SELECT count(*), count(DISTINCT key) FROM runs").fetchone()
+        return runs == names and database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def count(folder, table="runs"):
+    """The rows of a table in a store that another process may be writing."""
+    if not (folder / "results.db").exists():
+        return 0
+    with closing(sqlite3.connect(f"{(folder / 'results.db').as_uri()}?mode=ro", uri=True, timeout=10)) as database:
+        try:
+            return database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
+        except sqlite3.OperationalError:  # not yet made
+            return 0
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.01)
+
+
+def repeated(capsys, study, folder):
+    """What is in the store after the command was given again, and let do."""
+    status, _, err = run(capsys, "sweep", str(study), "--out", str(folder), "--json")
+    assert (status, err) == (0, "")
+    assert sound(folder)
+    return contents(folder)
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def offspring(pid):
+    """The processes that a process started, and those that these did."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if parent == pid:
+                found += [int(entry.name), *offspring(int(entry.name))]
+    return found
+
+
+@contextmanager
+def warm(small, out):
+    """A function that starts a sweep and kills it when it is told to; it returns the exit status."""
+    command = [sys.executable, "-c", WARM, "sweep", str(small), "--out", str(out), "--json"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline().startswith("{")
+
+    def say(line):
+        process.stdin.write(f"{line}\n")
+        process.stdin.flush()
+        return int(process.stdout.readline())
+
+    def disturb(study, folder, moment):
+        child = say(f"sweep {study} --out {folder} --json --workers 2")
+        moment()
+        os.kill(child, signal.SIGKILL)  # nobody has waited for it yet, so it is no other process
+        return say("wait")
+
+    try:
+        yield disturb
+    finally:
+        process.stdin.close()
+        process.stdout.close()
+        assert process.wait(30) == 0
+
+
+def test_twenty_kills_change_no_bit(capsys, tmp_path, sweepable, small):
+    study, expected = sweepable
+    folder, random, rows, statuses = tmp_path / "out", np.random.default_rng(1), [0], []
+
+    def moment():
+        """Some time after work began; or, every other time, after something was stored."""
+        sessions, seconds = len(statuses) + 1, random.uniform(0.0, 0.3)
+        wait_until(lambda: count(folder, "sessions") == sessions)
+        if sessions % 2:
+            wait_until(lambda: count(folder) > rows[-1] or rows[-1] == len(expected))
+        time.sleep(seconds)
+
+    with warm(small[0], tmp_path / "warm") as disturb:
+        for _ in range(20):
+            statuses.append(disturb(study, folder, moment))
+            rows.append(count(folder))
+            assert contents(folder).items() <= expected.items()
+    assert set(statuses) <= {-signal.SIGKILL, 0}
+    assert statuses.count(-signal.SIGKILL) >= 8
+    assert rows == sorted(rows)
+    assert sum(number < len(expected) for number in rows[1:]) >= 5
+    assert len(set(rows)) >= 4
+    assert repeated(capsys, study, folder) == expected
+
+
+def test_killed_processes_change_no_bit_and_leave_no_orphans(capsys, tmp_path, sweepable):
+    study, expected = sweepable
+    folder, rows = tmp_path / "out", []
+    for seconds in (0.3, 0.0):
+        before = count(folder)
+        process = sweep(study, folder, "--engine", "processes", "--workers", "2")
+        wait_until(lambda before=before: count(folder) > before)
+        children = offspring(process.pid)
+        time.sleep(seconds)
+        process.kill()
+        process.communicate(timeout=30)
+        assert len(children) >= 2
+        wait_until(lambda children=children: not any(map(alive, children)), 20)
+        rows.append(count(folder))
+        assert contents(folder).items() <= expected.items()
+    assert 0 < rows[0] < len(expected)
+    assert rows == sorted(rows)
+    assert repeated(capsys, study, folder) == expected
+
+
+def test_only_one_process_writes_to_a_folder_and_others_read(capsys, tmp_path, sweepable):
+    study, expected = sweepable
+    folder = tmp_path / "out"
+    first = sweep(study, folder)
+    wait_until(lambda: count(folder) > 0)
+    status, out, err = run(capsys, "sweep", str(study), "--out", str(folder))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert f"another process is writing to {folder}" in err
+    status, out, err = run(capsys, "export", str(folder), str(tmp_path / "runs.csv"), "--json")
+    assert (status, err) == (0, "")
+    exported = json.loads(out)["rows"]
+    status, out, err = run(capsys, "export", str(folder), str(tmp_path / "curves.csv"), "--curves")
+    assert (status, err) == (0, "")
+    assert first.poll() is None, "all that was to be while it was running"
+    out, err = first.communicate(timeout=60)
+    assert (first.returncode, err) == (0, "")
+    assert 0 < exported < count(folder)
+    assert contents(folder) == expected
+    assert sound(folder)
+
+
+@pytest.mark.parametrize(
+    ("number", "engine"), [(signal.SIGINT, "threads"), (signal.SIGINT, "processes"), (signal.SIGTERM, "threads")]
+)
+def test_a_request_to_stop_is_followed_and_says_how_to_go_on(capsys, tmp_path, sweepable, number, engine):
+    study, expected = sweepable
+    folder = tmp_path / "out"
+    process = sweep(study, folder, "--engine", engine, "--workers", "2", start_new_session=True)
+    wait_until(lambda: count(folder) > 0)
+    children = offspring(process.pid)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)  # as a terminal does: all of them
+    else:
+        process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    stored = count(folder)
+    command = f"aapi sweep {study} --out {folder} --engine {engine} --workers 2"
+    assert (process.returncode, out) == (130, "")
+    assert err.splitlines() == [
+        "",
+        "finishing the tasks in flight; Ctrl-C again stops at once",
+        f"aapi sweep: interrupted; {stored} of about {len(expected)} runs are stored in {folder}; to go on: {command}",
+    ]
+    assert 0 < stored < len(expected)
+    wait_until(lambda: not any(map(alive, children)), 20)
+    assert repeated(capsys, study, folder) == expected
+
+
+def test_the_second_ctrl_c_stops_at_once(capsys, tmp_path):
+    study = write_study(tmp_path, steps=20_000_000, runs=4, points=2)  # half a minute for each task
+    folder = tmp_path / "out"
+    for engine in ("threads", "processes"):
+        sessions = count(folder, "sessions")
+        process = sweep(study, folder, "--engine", engine, "--workers", "2", start_new_session=True)
+        wait_until(lambda sessions=sessions: count(folder, "sessions") > sessions)
+        if engine == "processes":
+            wait_until(lambda process=process: len(offspring(process.pid)) >= 2)
+        time.sleep(1.0)
+        children = offspring(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stderr.readline() + process.stderr.readline() == (
+            "\nfinishing the tasks in flight; Ctrl-C again stops at once\n"
+        )
+        start = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert time.monotonic() - start < 3.0
+        assert (process.returncode, out, err) == (130, "", "aapi sweep: interrupted\n")
+        wait_until(lambda children=children: not any(map(alive, children)), 20)
+        assert contents(folder) == {}
+        assert sound(folder)
+
+
+def test_no_room_in_the_middle_is_one_line_and_the_rest_is_safe(capsys, tmp_path, sweepable):
+    study, expected = sweepable
+    folder = tmp_path / "out"
+
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+
+    process = sweep(study, folder, preexec_fn=little_room)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.count("\n")) == (2, "", 1)
+    assert f"{folder / 'results.db'} could not be written to: disk I/O error; all runs stored before are safe" in err
+    assert "give the same command again" in err
+    assert 0 < len(contents(folder)) < len(expected)
+    assert contents(folder).items() <= expected.items()
+    assert repeated(capsys, study, folder) == expected
+
+
+def in_namespace(*lines):
+    """Run a script where only it sees what it mounts."""
+    command = [shutil.which("unshare") or "", "-rm", "sh", "-c"]
+    if not command[0] or subprocess.run([*command, "true"], capture_output=True).returncode:
+        pytest.skip("mounting needs unshare -rm, which is not allowed here")
+    script = "\n".join(["set -e", *lines])
+    return subprocess.run([*command, script], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("size", ["20k", "200k"])
+def test_a_full_disk_is_one_line_and_the_rest_is_safe(capsys, tmp_path, sweepable, size):
+    study, expected = sweepable
+    disk, saved = tmp_path / "disk", tmp_path / "saved"
+    disk.mkdir()
+    done = in_namespace(
+        f"mount -t tmpfs -o size={size} none {disk}",
+        f"{sys.executable} -m aapi sweep {study} --out {disk} || status=$?",
+        f"cp -r {disk} {saved}",
+        "exit $status",
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert f"{disk / 'results.db'} could not be " in done.stderr
+    assert "all runs stored before are safe" in done.stderr
+    if size == "200k":
+        assert 0 < len(contents(saved)) < len(expected)
+        assert contents(saved).items() <= expected.items()
+    assert repeated(capsys, study, saved) == expected
+
+
+def test_a_read_only_folder_is_one_line_but_its_runs_are_read(tmp_path, small):
+    study, expected = small
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = f"{sys.executable} -m aapi"
+    done = in_namespace(
+        f"mount -t tmpfs none {disk}",
+        f"mount -o remount,ro {disk}",
+        f"{command} sweep {study} --out {disk} || echo status $?",
+        f"mount -o remount,rw {disk}",
+        f"cp {study.parent / 'whole' / 'results.db'} {disk}",
+        f"mount -o remount,ro {disk}",
+        f"{command} sweep {study} --out {disk} || echo status $?",
+        f"{command} export {disk} {tmp_path / 'runs.csv'} --json",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "status 2",
+        "status 2",
+        json.dumps({"file": str(tmp_path / "runs.csv"), "rows": len(expected)}),
+    ]
+    for line in done.stderr.splitlines():
+        assert line.startswith(f"aapi sweep: {disk}")
+        assert "nothing was changed" in line
+    assert done.stderr.count("\n") == 2
+
+
+def bad_input(capsys, *arguments):
+    """The one line that the command says."""
+    status, out, err = run(capsys, *map(str, arguments))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    return err
+
+
+def test_what_is_in_the_way_of_a_folder_or_its_files_is_named(capsys, tmp_path, small):
+    study, _ = small
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert f"the folder {file}: File exists" in bad_input(capsys, "sweep", study, "--out", file)
+    assert "no results" in bad_input(capsys, "export", file, tmp_path / "runs.csv")
+    assert file.read_text() == "mine"
+    assert "the folder /proc/none" in bad_input(capsys, "sweep", study, "--out", "/proc/none")
+    assert "/proc could not be" in bad_input(capsys, "sweep", study, "--out", "/proc")
+    for name in ("results.db", ".lock"):
+        folder = tmp_path / f"with {name}"
+        (folder / name).mkdir(parents=True)
+        assert str(folder) in bad_input(capsys, "sweep", study, "--out", folder)
+    assert "no results" in bad_input(capsys, "export", tmp_path / "with results.db", tmp_path / "runs.csv")
+
+
+@pytest.fixture
+def store(tmp_path, small):
+    """A finished store to damage."""
+    shutil.copytree(small[0].parent / "whole", tmp_path / "out")
+    return tmp_path / "out"
+
+
+def refused(capsys, study, folder, *says):
+    """Neither writing nor reading does anything but say what is wrong, and what is safe."""
+    path = folder / "results.db"
+    before = path.read_bytes()
+    for arguments in (["sweep", study, "--out", folder], ["export", folder, folder / "runs.csv"]):
+        said = bad_input(capsys, *arguments)
+        for part in (str(path), "nothing was changed", *says):
+            assert part in said
+        assert path.read_bytes() == before
+    assert not (folder / "runs.csv").exists()
+
+
+def test_a_store_of_another_format_is_left_alone(capsys, small, store):
+    with closing(sqlite3.connect(store / "results.db")) as database:
+        database.execute("UPDATE about SET value = '999' WHERE name = 'format'")
+        database.commit()
+    refused(capsys, small[0], store, "format 999")
+
+
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_a_database_of_something_else_is_left_alone(capsys, small, tmp_path, mode):
+    with closing(sqlite3.connect(tmp_path / "results.db")) as database:
+        database.execute(f"PRAGMA journal_mode = {mode}")
+        database.execute("CREATE TABLE letters (words TEXT)")
+        database.execute("INSERT INTO letters VALUES ('mine')")
+        database.commit()
+    refused(capsys, small[0], tmp_path, "something else")
+
+
+def test_a_file_that_is_no_database_is_left_alone(capsys, small, tmp_path):
+    (tmp_path / "results.db").write_text("Dear diary,\n" * 1000)
+    refused(capsys, small[0], tmp_path, "not a database")
+
+
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.9])
+def test_a_truncated_store_is_left_alone(capsys, small, store, part):
+    whole = (store / "results.db").read_bytes()
+    (store / "results.db").write_bytes(whole[: int(part * len(whole))])
+    refused(capsys, small[0], store, "damaged")
+
+
+def test_a_changed_curve_is_noticed_when_it_is_read(capsys, tmp_path, small, store):
+    with closing(sqlite3.connect(store / "results.db")) as database:
+        ((curve,),) = database.execute("SELECT cumulated FROM runs LIMIT 1")
+    whole = bytearray((store / "results.db").read_bytes())
+    place = whole.find(curve[40:120])
+    assert place > 0
+    whole[place + 16] ^= 1
+    (store / "results.db").write_bytes(whole)
+    said = bad_input(capsys, "export", store, tmp_path / "curves.csv", "--curves")
+    assert f"{store / 'results.db'} is damaged (the curve of run " in said
+    assert "nothing was changed" in said
+    assert not (tmp_path / "curves.csv").exists()
+    assert (store / "results.db").read_bytes() == whole
+    status, _, err = run(capsys, "export", str(store), str(tmp_path / "runs.csv"))
+    assert (status, err) == (0, "")
+
+
+def test_whatever_bytes_change_it_is_one_line_or_no_matter(capsys, tmp_path, store):
+    path, chance = store / "results.db", np.random.default_rng(2)
+    whole, said = path.read_bytes(), []
+    for i in range(60):
+        damaged = bytearray(whole)
+        place = int(chance.integers(len(whole) if i % 3 else 6 * 4096))  # more in the schema and the settings
+        damaged[place : place + 8] = chance.bytes(8)
+        path.write_bytes(damaged[: len(whole)])
+        status, _, err = run(capsys, "export", str(store), str(tmp_path / "curves.csv"), "--curves")
+        assert (status, err.count("\n")) in ((0, 0), (2, 1)), err
+        assert str(path) in err or not err
+        assert path.read_bytes() == damaged[: len(whole)]
+        said.append(status)
+    assert 5 < said.count(2) < 55
+
+
+def test_runs_of_other_kernels_are_kept_and_done_anew(capsys, small, store):
+    study, expected = small
+    with closing(sqlite3.connect(store / "results.db")) as database:
+        for key, text in database.execute("SELECT key, description FROM configurations").fetchall():
+            description = json.loads(text)
+            assert (digest(description), description["kernels"]) == (key, kernel_version())
+            description["kernels"] = "0123456789abcdef"
+            new = digest(description)
+            row = (new, json.dumps(description), key)
+            database.execute("UPDATE configurations SET key = ?, description = ? WHERE key = ?", row)
+            database.execute(
+                "UPDATE runs SET configuration = ?, key = ? || substr(key, 33) WHERE configuration = ?", (new, new, key)
+            )
+        database.commit()
+    old = contents(store)
+    assert not old.keys() & expected.keys()
+    assert repeated(capsys, study, store) == old | expected
