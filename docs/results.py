@@ -34,6 +34,8 @@ def main(folder: str) -> None:
         inserts[f"comparison {name}"] = comparison_lines([c for c in summary.comparisons if c.study == name])
         inserts[f"settings {name}"] = settings_lines(rows(name))
         inserts[f"sensitivity {name}"] = sensitivity_lines(_of(summary.sensitivity, rows(name)))
+        inserts[f"verdict {name}"] = _verdict([c for c in summary.comparisons if c.study == name])
+        inserts[f"locked {name}"] = _locked(rows(name))
     inserts["one"] = scale_lines(rows("one η for all"))
     inserts["scales"] = scale_lines(rows("one η, rewards scaled"))
     inserts["time"] = _time(summary, sessions)
@@ -51,6 +53,35 @@ def main(folder: str) -> None:
 def _of(sensitivity: list, rows: list) -> list:
     labels = {row.cell.problem.label for row in rows}
     return [entry for entry in sensitivity if entry["problem"] in labels and entry["reward_scale"] == 1.0]
+
+
+def _verdict(comparisons):
+    """AAPI against POLITEX, in one sentence for each problem."""
+    for c in comparisons:
+        if c.theirs != "politex":
+            continue
+        low, high = c.difference.lower, c.difference.upper
+        told = (
+            "AAPI earns more"
+            if low > 0
+            else "POLITEX earns more"
+            if high < 0
+            else "no difference that 50 runs can show"
+        )
+        yield (
+            f"- {c.problem}: {told}: AAPI − POLITEX = {c.difference.estimate:.3g} [{low:.3g}, {high:.3g}], "
+            f"P(better) = {c.improvement.estimate:.2f} [{c.improvement.lower:.2f}, {c.improvement.upper:.2f}]."
+        )
+
+
+def _locked(rows):
+    """How many runs earned less than half of the optimum, and the median run."""
+    yield "| problem | algorithm | runs below half of λ* | median run |"
+    yield "|---|---|---|---|"
+    for row in rows:
+        few = sum(row.averages < 0.5 * row.optimal_gain)
+        median = sorted(row.averages)[len(row.averages) // 2]
+        yield f"| {row.cell.problem.label} | {row.cell.algorithm} | {few} of {len(row.averages)} | {median:.3f} |"
 
 
 def _time(summary, sessions):

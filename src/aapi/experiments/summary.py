@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Run, Store
     from aapi.experiments.study import Cell
 
-__all__ = ["Comparison", "Row", "Summary", "summarise"]
+__all__ = ["Comparison", "Row", "Summary", "mean_score", "summarise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,13 @@ class Row:
         if self.rewards is None or self.optimal_gain is None or self.random_gain is None:
             return None
         return (self.rewards.mean.estimate - self.random_gain) / (self.optimal_gain - self.random_gain)
+
+    @property
+    def score_error(self) -> float | None:
+        """The standard error of the score."""
+        if self.rewards is None or self.optimal_gain is None or self.random_gain is None:
+            return None
+        return self.rewards.std / math.sqrt(self.rewards.count) / (self.optimal_gain - self.random_gain)
 
     @property
     def regret(self) -> float | None:
@@ -127,6 +135,15 @@ def summarise(store: Store, cells: Sequence[Cell]) -> Summary:
     chosen = {i: choose(store, [cells[i] for i in members]) for members in groups(cells) for i in members}
     rows = [_row(store, cell, cell.candidates[chosen[i]]) for i, cell in enumerate(cells)]
     return Summary(rows, _comparisons(rows), _sensitivity(store, cells), store.others())
+
+
+def mean_score(rows: Sequence[Row]) -> tuple[float, float] | None:
+    """The mean of the scores of several rows, with its standard error; nothing if none is known."""
+    known = [(row.score, row.score_error) for row in rows if row.score is not None and row.score_error is not None]
+    if not known:
+        return None
+    scores, errors = np.array(known).T
+    return float(scores.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
 
 def _row(store: Store, cell: Cell, chosen: Configuration) -> Row:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aapi.files import atomic_write
-from aapi.report.tables import failures, told_choice
+from aapi.report.tables import failures, told_choice, told_score
 
 if TYPE_CHECKING:
     import os
@@ -149,12 +149,10 @@ def _score(entry: dict[str, Any]) -> str:
 def scale_lines(rows: Sequence[Row]) -> Iterator[str]:
     """Algorithms and scales: the score of one choice for all problems, problem by problem."""
     problems = list(dict.fromkeys(row.cell.problem.label for row in rows))
-    places = dict.fromkeys((row.cell.algorithm, told_choice(row), row.cell.problem.reward_scale) for row in rows)
-    scores = {(row.cell.algorithm, row.cell.problem.reward_scale, row.cell.problem.label): row.score for row in rows}
     lines = []
-    for algorithm, choice, scale in places:
-        mine = [scores.get((algorithm, scale, problem)) for problem in problems]
-        known = [score for score in mine if score is not None]
-        mean = f"{sum(known) / len(known):.3f}" if known else ""
-        lines.append([algorithm, choice, f"× {scale:g}", mean, *("" if s is None else f"{s:.2f}" for s in mine)])
+    for algorithm, scale in dict.fromkeys((row.cell.algorithm, row.cell.problem.reward_scale) for row in rows):
+        mine = [r for r in rows if (r.cell.algorithm, r.cell.problem.reward_scale) == (algorithm, scale)]
+        scores = {r.cell.problem.label: r.score for r in mine}
+        each = ["" if (score := scores.get(problem)) is None else f"{score:.2f}" for problem in problems]
+        lines.append([algorithm, told_choice(mine[0]), f"× {scale:g}", told_score(mine), *each])
     yield from _table(("algorithm", "chosen", "rewards", "mean score", *problems), lines)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from aapi.experiments.summary import mean_score
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aapi.experiments.summary import Row, Summary
 
-__all__ = ["aligned", "closing_tables", "failures", "told_choice"]
+__all__ = ["aligned", "closing_tables", "failures", "told_choice", "told_score"]
 
 HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "time")
 
@@ -20,7 +22,7 @@ def closing_tables(summary: Summary) -> Iterator[str]:
         rows = [row for row in summary.rows if row.cell.study == study]
         yield f"\n{study}: {_counted(rows)}"
         if any(row.cell.together for row in rows):
-            yield "score: 0 is acting at random, 1 the optimum; mean over problems, and the worst of them"
+            yield "score: 0 is acting at random, 1 the optimum; mean ± standard error, and the worst problem"
             yield from aligned(_shared(rows), right=(3, 4))
         else:
             yield from aligned([HEAD, *map(_line, rows)], right=(3, 4, 5, 6))
@@ -45,6 +47,12 @@ def failures(summary: Summary) -> Iterator[str]:
 def told_choice(row: Row) -> str:
     """What tuning chose, or nothing."""
     return ", ".join(f"{name} {value:g}" for name, value in row.choice.items()) or "–"
+
+
+def told_score(rows: Sequence[Row]) -> str:
+    """The mean score of some rows, with its standard error."""
+    found = mean_score(rows)
+    return "" if found is None else f"{found[0]:.3f} ± {found[1]:.3f}"
 
 
 def _counted(rows: Sequence[Row]) -> str:
@@ -77,8 +85,8 @@ def _shared(rows: Sequence[Row]) -> list[tuple[str, ...]]:
         mine = [r for r in rows if (r.cell.algorithm, r.cell.problem.reward_scale) == (algorithm, scale)]
         scores: list[tuple[float, Any]] = [(r.score, r.cell.problem.label) for r in mine if r.score is not None]
         if scores:
-            mean, (worst, label) = sum(score for score, _ in scores) / len(scores), min(scores)
-            lines.append((algorithm, told_choice(mine[0]), f"×{scale:g}", f"{mean:.3f}", f"{worst:.3f}", label))
+            worst, label = min(scores)
+            lines.append((algorithm, told_choice(mine[0]), f"×{scale:g}", told_score(mine), f"{worst:.3f}", label))
     return lines
 
 
