@@ -10,7 +10,8 @@ reproduce: .venv/.installed
 # docs/results.md: everything, as in the paper, and the text around it.
 results: .venv/.installed
 	$(BIN)/aapi reproduce all --preset paper --out results/paper
-	$(BIN)/python docs/results.py results/paper
+	$(BIN)/aapi sweep studies/why-deep-sea.toml --out results/why
+	$(BIN)/python docs/results.py results/paper results/why
 
 # The studies that chose what AAPI and POLITEX share on each problem.
 settings: .venv/.installed

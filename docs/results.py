@@ -1,6 +1,6 @@
 """Write docs/results.md: the text of docs/results.template.md, with tables from a store of the paper preset.
 
-aapi reproduce all --preset paper --out results/paper && python docs/results.py results/paper
+make results
 """
 
 from __future__ import annotations
@@ -9,19 +9,22 @@ import re
 import sys
 from pathlib import Path
 
-from aapi.experiments import Store, reproduction, summarise
+import numpy as np
+
+from aapi.experiments import Store, read_study, reproduction, summarise
 from aapi.experiments.figures import FIGURES, PRESETS
 from aapi.report.markdown import comparison_lines, result_lines, scale_lines, sensitivity_lines, settings_lines
 
 HERE = Path(__file__).parent
 
 
-def main(folder: str) -> None:
-    """Fill the template in."""
+def main(folder: str, why: str) -> None:
+    """Fill the template in. why: the folder of studies/why-deep-sea.toml."""
     studies = reproduction("all", "paper")
     with Store(folder, write=False) as store:
         summary = summarise(store, [cell for study in studies for cell in study.cells()])
-        sessions = store.sessions()
+        sessions, seconds = store.sessions(), sum(row["seconds"] for row in store.rows())
+        late = list(_late(store, [row for row in summary.rows if row.cell.study == "ergodic"]))
     if missing := sum(row.missing for row in summary.rows):
         sys.exit(f"{folder} has not all runs of the paper preset: {missing} are missing")
 
@@ -36,9 +39,15 @@ def main(folder: str) -> None:
         inserts[f"sensitivity {name}"] = sensitivity_lines(_of(summary.sensitivity, rows(name)))
         inserts[f"verdict {name}"] = _verdict([c for c in summary.comparisons if c.study == name])
         inserts[f"locked {name}"] = _locked(rows(name))
+    inserts["late"] = late
     inserts["one"] = scale_lines(rows("one η for all"))
     inserts["scales"] = scale_lines(rows("one η, rewards scaled"))
-    inserts["time"] = _time(summary, sessions)
+    with Store(why, write=False) as store:
+        reasons = summarise(store, read_study(HERE.parent / "studies" / "why-deep-sea.toml").cells())
+    inserts["table why"] = result_lines(reasons.rows)
+    inserts["locked why"] = _locked(reasons.rows)
+    inserts["comparison why"] = comparison_lines(reasons.comparisons)
+    inserts["time"] = _time(summary, sessions, seconds)
     inserts["preset"] = iter(
         [", ".join(f"{name.replace('_', ' ')} {value}" for name, value in PRESETS["paper"].items())]
     )
@@ -84,7 +93,22 @@ def _locked(rows):
         yield f"| {row.cell.problem.label} | {row.cell.algorithm} | {few} of {len(row.averages)} | {median:.3f} |"
 
 
-def _time(summary, sessions):
+def _late(store, rows):
+    """How runs begin and how they end."""
+    yield "| problem | algorithm | first tenth | second half | runs below 97 % of λ* in the second half |"
+    yield "|---|---|---|---|---|"
+    for row in rows:
+        curves = [store.curve(run.key) for run in row.runs]
+        grid, steps = curves[0][0], row.chosen.steps
+        tenth, half = np.searchsorted(grid, [steps // 10, steps // 2])
+        sums = np.array([cumulated for _, cumulated in curves])
+        first, last = sums[:, tenth] / grid[tenth], (sums[:, -1] - sums[:, half]) / (steps - grid[half])
+        few = (last < 0.97 * row.optimal_gain).sum()
+        told = f"{first.mean():.4f} | {last.mean():.4f} | {few} of {len(last)}"
+        yield f"| {row.cell.problem.label} | {row.cell.algorithm} | {told} |"
+
+
+def _time(summary, sessions, whole):
     """Where the time went, in processor seconds, and how long it took."""
     spent: dict[tuple[str, str], float] = {}
     for row in summary.rows:
@@ -95,6 +119,7 @@ def _time(summary, sessions):
     yield "|---|---|---|"
     for (figure, algorithm), seconds in spent.items():
         yield f"| {figure} | {algorithm} | {seconds:.0f} |"
+    yield f"| one η, and scaled rewards | all | {whole - sum(spent.values()):.0f} |"
     done = [session for session in sessions if session["seconds"] is not None]
     machine = sessions[-1]["machine"]
     yield ""

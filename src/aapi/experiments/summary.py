@@ -189,13 +189,15 @@ def _sensitivity(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         random, best = cell.problem.references()
         for candidate in cell.candidates:
             runs = store.runs(candidate.key, cell.tuning_seed, range(cell.tuning_runs))
+            if len(runs) < found.get(candidate.key, {}).get("runs", 0):
+                continue  # another cell tuned with more runs of it
             rewards = [run.average_reward for run in runs if run.average_reward is not None]
             found[candidate.key] = {
                 "problem": cell.problem.label,
                 "reward_scale": cell.problem.reward_scale,
                 "algorithm": cell.algorithm,
                 "candidate": {name: candidate.settings[name] for name in cell.tuned},
-                "runs": len(rewards),
+                "runs": len(runs),
                 "failed": sum(run.error is not None for run in runs),
                 "mean": float(np.mean(rewards)) if rewards else None,
                 "std": float(np.std(rewards, ddof=1)) if len(rewards) > 1 else 0.0,
