@@ -62,7 +62,7 @@ def test_reproduce_ends_with_the_table_and_the_path(capsys, tmp_path, monkeypatc
     assert status == 0
     assert re.search(r"^ergodic 10,2 +politex +eta \S+ +0\.\d+ ± 0\.\d+ +\d+\.\d% +[\d,]+ +\d+\.\d s$", out, re.M)
     assert re.search(r"^aapi +eta \S+ +×100 ", out, re.M)
-    assert max(map(len, out.splitlines()[:-2])) <= 86
+    assert max(map(len, out.splitlines()[:-2])) <= 80
     assert str(tmp_path) in out.splitlines()[-2]
     page = (tmp_path / "results.md").read_text()
     assert "## one η, rewards scaled" in page

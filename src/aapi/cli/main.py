@@ -66,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         where = f" {stop}" if str(stop) else ""
         print(f"aapi {options.command}: interrupted{where}", file=sys.stderr, flush=True)
+        if "multiprocessing.util" in sys.modules:  # give back semaphores, or their keeper warns of them
+            sys.modules["multiprocessing.util"]._run_finalizers(0)
         os._exit(130)  # at once: threads may be deep in a long kernel, and nothing of theirs is wanted any more
     except MemoryError:
         print(f"aapi {options.command}: not enough memory for a problem of this size", file=sys.stderr)

@@ -22,7 +22,7 @@ def closing_tables(summary: Summary) -> Iterator[str]:
         rows = [row for row in summary.rows if row.cell.study == study]
         yield f"\n{study}: {_counted(rows)}"
         if any(row.cell.together for row in rows):
-            yield "score: 0 is acting at random, 1 the optimum; mean ± standard error, and the worst problem"
+            yield "score: 0 is acting at random, 1 the optimum; mean ± its error, and the worst"
             yield from aligned(_shared(rows), right=(3, 4))
         else:
             yield from aligned([HEAD, *map(_line, rows)], right=(3, 4, 5, 6))
