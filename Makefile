@@ -16,7 +16,7 @@ results: .venv/.installed
 # The studies that chose what AAPI and POLITEX share on each problem.
 settings: .venv/.installed
 	mkdir -p results
-	for study in ergodic deep-sea cartpole rlsvi; do \
+	for study in ergodic deep-sea deep-sea-ridge cartpole rlsvi; do \
 	  $(BIN)/aapi sweep studies/settings-$$study.toml --out results/settings --json > results/settings-$$study.json && \
 	  $(BIN)/python studies/choose.py < results/settings-$$study.json || exit; done
 
