@@ -15,6 +15,8 @@ def at_least(least: int, **values: int) -> None:
     """Raise unless every value is a whole number no smaller than `least`."""
     for name, value in values.items():
         try:
+            if isinstance(value, bool):
+                raise TypeError
             whole = operator.index(value)
         except TypeError:
             raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
@@ -25,7 +27,7 @@ def at_least(least: int, **values: int) -> None:
 def finite(least: float, *, strictly: bool = False, **values: float) -> None:
     """Raise unless every value is a finite number no smaller than `least`, or larger than it."""
     for name, value in values.items():
-        real = isinstance(value, numbers.Real) and math.isfinite(value)
+        real = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
         if not real or value < least or (strictly and value == least):
             bound = f"larger than {least:g}" if strictly else f"at least {least:g}"
             raise InvalidInput(f"{name} must be a finite number {bound}, not {value!r}")

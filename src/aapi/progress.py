@@ -65,9 +65,11 @@ def progress_bars(totals: Mapping[str, float], *, show: bool) -> Iterator[Callab
     if not sys.stderr.isatty():
         yield _lines(whole)
         return
+    from rich.markup import escape
+
     with _bars() as progress:
         overall = progress.add_task("all", total=whole, text="")
-        parts = {name: progress.add_task(name, total=total, text="") for name, total in totals.items() if total}
+        parts = {name: progress.add_task(escape(name), total=total, text="") for name, total in totals.items() if total}
 
         def advance(name: str, amount: float, text: str = "") -> None:
             progress.update(overall, advance=amount, text=text)

@@ -371,9 +371,9 @@ def test_a_cluster_without_workers_is_told(tmp_path, monkeypatch):
         run_studies(study(1000, 2), tmp_path, engine="dask", address=made.scheduler_address)
 
 
-def test_workers_with_other_kernels_are_refused(tmp_path, monkeypatch, cluster):
-    monkeypatch.setattr("aapi.experiments.cluster.kernel_version", lambda: "other")
-    with pytest.raises(InvalidInput, match="and this machine kernels other: install the same version on both"):
+def test_workers_with_other_sources_are_refused(tmp_path, monkeypatch, cluster):
+    monkeypatch.setattr("aapi.experiments.cluster.source_version", lambda: "other")
+    with pytest.raises(InvalidInput, match="and this machine sources other: install the same version on both"):
         run_studies(study(1000, 2), tmp_path, engine="dask", address=cluster.scheduler_address)
     assert count(tmp_path) == 0
 

@@ -86,13 +86,16 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ("runs = 2.5\n", "runs must be a whole number, not 2.5"),
         (
             '[[problems]]\nname = "ergodic"\nstats = 5\n',
-            "[[problems]] 2: stats is not known: ergodic takes name, steps",
+            "[[problems]] 2: stats is not known: ergodic takes name, label, steps",
         ),
         ('[[problems]]\nname = "deepsea"\n', "unknown problem 'deepsea': did you mean deep-sea?"),
         ('[[problems]]\nname = "Nothing-v0"\n', "there is no environment 'Nothing-v0'"),
         ("[[problems]]\nsize = 5\n", "[[problems]] 2: name must name a problem: ergodic, deep-sea"),
         ('[[problems]]\nname = "ergodic"\nstates = 0\n', "[[problems]] 2: ergodic: states must be at least 3, not 0"),
-        ('[[problems]]\nname = "ergodic"\nreward_scale = "big"\n', "[[problems]] 2: reward_scale must be a number"),
+        (
+            '[[problems]]\nname = "ergodic"\nreward_scale = "big"\n',
+            "[[problems]] 2: reward_scale must be a finite number",
+        ),
         ('[[problems]]\nname = "ergodic"\nreward_scale = -1\n', "reward_scale must be a finite number larger than 0"),
         ('[[problems]]\nname = "ergodic"\nfeatures = "tile"\n', "features must be"),
         ('[[problems]]\nname = "ergodic"\nsettings = 5\n', "[[problems]] 2: settings must be a table"),
@@ -106,7 +109,7 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ('[[algorithms]]\nname = "aapi"\neta = { from = 1 }\n', "eta must be a value, a list, or {from, to, points}"),
         (
             '[[algorithms]]\nname = "aapi"\ntune = ["eta"]\n',
-            "[[algorithms]] 2: tune must list settings that have a value",
+            "[[algorithms]] 2, aapi on ergodic: tune must list settings that have a value",
         ),
         ('[[algorithms]]\nname = "mine"\nmake = "no_such:thing"\n', "[[algorithms]] 2: make must be module:function"),
     ],

@@ -17,8 +17,7 @@ import pytest
 from test_solve import run
 
 from aapi.experiments import Store, read_study, run_studies
-from aapi.experiments.description import digest
-from aapi.simulation.jit import kernel_version
+from aapi.experiments.description import digest, source_version
 
 STUDY = """
 steps = {steps}
@@ -479,13 +478,13 @@ def test_whatever_bytes_change_it_is_one_line_or_no_matter(capsys, tmp_path, sto
     assert 5 < said.count(2) < 55
 
 
-def test_runs_of_other_kernels_are_kept_and_done_anew(capsys, small, store):
+def test_runs_of_other_sources_are_kept_and_done_anew(capsys, small, store):
     study, expected = small
     with closing(sqlite3.connect(store / "results.db")) as database:
         for key, text in database.execute("SELECT key, description FROM configurations").fetchall():
             description = json.loads(text)
-            assert (digest(description), description["kernels"]) == (key, kernel_version())
-            description["kernels"] = "0123456789abcdef"
+            assert (digest(description), description["sources"]) == (key, source_version())
+            description["sources"] = "0123456789abcdef"
             new = digest(description)
             row = (new, json.dumps(description), key)
             database.execute("UPDATE configurations SET key = ?, description = ? WHERE key = ?", row)

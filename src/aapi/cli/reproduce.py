@@ -31,7 +31,7 @@ def add_command(commands: Any) -> None:
         "figure", nargs="?", default="all", choices=("ergodic", "deep-sea", "cartpole", "all"), help="default: all"
     )
     command.add_argument(
-        "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or 50 runs of everything"
+        "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or paper: 50 runs"
     )
     add_experiment_arguments(command)
     command.set_defaults(run=reproduce)

@@ -70,6 +70,8 @@ def tune(options: argparse.Namespace) -> None:
 
     problem = Problem(options.problem, given_sizes(options))
     ranges = dict(read_range(text, options.algorithm) for text in options.search)
+    if len(ranges) < len(options.search):
+        raise InvalidInput("--search names a setting twice: give each once")
     try:
         found = search(
             problem, options.algorithm, ranges, options.out, settings=given_settings(options), steps=options.steps,
@@ -78,6 +80,9 @@ def tune(options: argparse.Namespace) -> None:
         )  # fmt: skip
     except InvalidInput as error:
         raise name_the_flag(error, options) from None
+    except KeyboardInterrupt:
+        again = shlex.join(["aapi", *sys.argv[1:]])
+        raise KeyboardInterrupt(f"(the trials so far are kept in {options.out}; to go on: {again})") from None
     if options.json:
         print(json.dumps(dataclasses.asdict(found) | {"out": options.out}))
     else:
@@ -149,4 +154,5 @@ def _command(options: argparse.Namespace, found: Tuned) -> str:
             words += [flag(name), repr(value) if isinstance(value, float) else str(value)]
     if options.features:
         words += ["--features", options.features]
+    words += ["--seed", str(0 if options.seed else 1)]
     return shlex.join(words)

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.experiments.study import Cell
 
-__all__ = ["check_together", "choose", "groups", "tuning_scores"]
+__all__ = ["check_together", "choose", "groups", "score", "tuning_scores"]
+
+
+def score(average_reward: float, references: tuple[float | None, float | None]) -> float | None:
+    """Between acting at random (0) and the optimum (1); None where these are not known, or the same."""
+    random, best = references
+    if random is None or best is None or best - random <= 1e-9 * max(abs(random), abs(best)):
+        return None
+    return (average_reward - random) / (best - random)
 
 
 def groups(cells: Sequence[Cell]) -> list[list[int]]:
@@ -32,11 +40,14 @@ def check_together(cells: Sequence[Cell]) -> None:
     """Cells that choose together need as many candidates each, and a scale on which to compare problems."""
     for members in groups(cells):
         shared = [cells[i] for i in members]
-        if len(shared) > 1 and len({len(cell.candidates) for cell in shared}) > 1:
+        if any(cell.choices != shared[0].choices for cell in shared):
             raise InvalidInput(f"{shared[0].together}: problems with other grids cannot be tuned together")
         for cell in shared if len(shared) > 1 else []:
-            if cell.problem.is_foreign or None in cell.problem.references():
-                raise InvalidInput(f"together needs problems whose optimum is known, and {cell.problem.label} is none")
+            if score(0.0, cell.problem.references()) is None:
+                raise InvalidInput(
+                    "together needs problems whose optimum is known, and above acting at random: "
+                    f"{cell.problem.label} is none"
+                )
 
 
 def tuning_scores(store: Store, cell: Cell) -> NDArray[np.float64]:
@@ -57,8 +68,6 @@ def choose(store: Store, cells: Sequence[Cell]) -> int:
     for cell in cells:
         scores = tuning_scores(store, cell)
         if len(cells) > 1:
-            random, best = cell.problem.references()
-            if random is not None and best is not None:
-                scores = (scores - random) / (best - random)
+            scores = np.array([score(value, cell.problem.references()) for value in scores])
         total += scores
     return int(np.argmax(total))

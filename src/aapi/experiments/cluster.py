@@ -14,8 +14,8 @@ import cloudpickle
 import distributed
 
 from aapi.errors import InvalidInput
+from aapi.experiments.description import source_version
 from aapi.experiments.work import EngineLost, Poison, packed, unpacked
-from aapi.simulation.jit import kernel_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,21 +80,21 @@ def _check_workers(client: Any, address: str | None) -> None:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
         raise InvalidInput(f"the Dask cluster at {address} has no workers: start some") from None
-    mine = kernel_version()
+    mine = source_version()
     for worker, theirs in client.run(_version).items():
         if theirs != mine:
-            has = f"kernels {theirs}" if theirs else "no aapi"
+            has = f"sources {theirs}" if theirs else "no aapi"
             raise InvalidInput(
-                f"the worker {worker} has {has}, and this machine kernels {mine}: install the same version on both"
+                f"the worker {worker} has {has}, and this machine sources {mine}: install the same version on both"
             )
 
 
 def _version() -> str | None:
     try:
-        from aapi.simulation.jit import kernel_version
+        from aapi.experiments.description import source_version
     except ImportError:
         return None
-    return kernel_version()
+    return source_version()
 
 
 class _DaskExecutor(Executor):

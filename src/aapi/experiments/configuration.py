@@ -15,14 +15,14 @@ from aapi.agent.agent import continuing
 from aapi.algorithms import Uniform, check_features, run
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
-from aapi.experiments.description import canonical, described, digest
+from aapi.evaluation import ExactQ
+from aapi.experiments.description import canonical, described, digest, source_hash, source_version
 from aapi.mdp import FiniteMDP, policy_values, solve
 from aapi.names.algorithms import agent_defaults, make_algorithm, problem_defaults
 from aapi.names.environments import make_continuing
 from aapi.names.features import make_features
 from aapi.names.problems import OTHERS, PROBLEMS, is_environment, is_file, make_problem, unknown_problem
 from aapi.simulation import ContinuousProblem
-from aapi.simulation.jit import kernel_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -147,13 +147,19 @@ def _environment(problem: Problem) -> Continuing:
 def _described_environment(problem: Problem) -> dict[str, Any]:
     env = _environment(problem)
     try:
-        base = type(env.unwrapped)
-        module = base.__module__.partition(".")[0]
-        rule = env.rule | {"ending": described(env.rule["ending"])}
-        kept = {"environment": problem.name, "arguments": described(problem.arguments), "rule": rule}
-        return kept | {
+        layers: list[Any] = [env.env]
+        while isinstance(layers[-1], gymnasium.Wrapper):
+            layers.append(layers[-1].env)
+        spec = env.unwrapped.spec
+        return {
+            "environment": problem.name,
+            "arguments": described(problem.arguments),
+            "registered": None
+            if spec is None
+            else [described(spec.kwargs), str(spec.entry_point), spec.max_episode_steps],
+            "rule": env.rule | {"ending": described(env.rule["ending"])},
+            "layers": [[type(layer).__qualname__, source_hash(type(layer))] for layer in layers],
             "gymnasium": gymnasium.__version__,
-            "source": None if module == "gymnasium" else described(base)["source"],
         }
     finally:
         env.close()
@@ -177,7 +183,7 @@ class Configuration:
             "features": described(self.features),
             "steps": self.steps,
             "aapi": aapi.__version__,
-            "kernels": kernel_version(),
+            "sources": source_version(),
         }
 
     @functools.cached_property
@@ -190,7 +196,11 @@ def prepare(problem: Problem, features: Any = None) -> tuple[Problem, Any]:
     """The problem, with its model if that is in a file, and features by name; or an error."""
     finite(0.0, strictly=True, reward_scale=problem.reward_scale)
     if isinstance(features, str):
-        features = make_features(features, finite=not problem.is_foreign)
+        features = make_features(features, finite=not problem.is_foreign, word="features")
+    elif features is not None and not callable(features) and not hasattr(features, "basis"):
+        raise InvalidInput(f"features must be a name such as one-hot or fourier:4, not {features!r}")
+    if problem.model is not None and not isinstance(problem.model, FiniteMDP | ContinuousProblem):
+        raise InvalidInput(f"model must be a FiniteMDP or a ContinuousProblem, not {problem.model!r}")
     if problem.is_foreign:
         problem.make().close()
         return problem, features
@@ -219,21 +229,24 @@ def configure(
     elif problem.is_foreign:
         built, settings = make_algorithm(algorithm, given, agent_defaults(env, features, algorithm))
     else:
-        built, settings = make_algorithm(algorithm, given, problem_defaults(problem.name, env, algorithm))
+        known = problem.name if problem.model is None else ""
+        built, settings = make_algorithm(algorithm, given, problem_defaults(known, env, algorithm))
     built.check()
     if problem.is_foreign:
+        if isinstance(getattr(built, "evaluate", None), ExactQ):
+            raise InvalidInput(f"exact evaluation needs a model, and {problem.name} has none")
         Agent(built, env, features)  # says what is wrong with the features
         env.close()
     return Configuration(problem, built, settings, int(steps), features)
 
 
 def _own(make: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
+    name = getattr(make, "__name__", repr(make))
     try:
         algorithm = make(**settings)
-    except TypeError as error:
-        raise InvalidInput(
-            f"{getattr(make, '__name__', make)} cannot be called with {dict(settings)}: {error}"
-        ) from None
+    except Exception as error:
+        told = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise InvalidInput(f"{name} cannot be called with {dict(settings)}: {told}") from error
     if not all(hasattr(algorithm, part) for part in ("check", "phases")):
-        raise InvalidInput(f"{getattr(make, '__name__', make)} must return an algorithm, not {algorithm!r}")
+        raise InvalidInput(f"{name} must return an algorithm, not {algorithm!r}")
     return algorithm

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.checks import at_least, one_of
 from aapi.errors import InvalidInput
-from aapi.experiments.work import Poison, packed, unpacked
+from aapi.experiments.work import EngineLost, Poison, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,6 +62,8 @@ def start_engine(name: str, workers: int | None = None, address: str | None = No
     count = workers or available_processors()
     executor: Executor = ThreadPoolExecutor(count) if name == "threads" else SturdyProcesses(count)
     try:
+        if isinstance(executor, SturdyProcesses):
+            executor.probe()
         yield Engine(executor, count)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
@@ -83,6 +85,15 @@ class SturdyProcesses(Executor):
         self._alone = ThreadPoolExecutor(workers)
         self._open: set[Future[Any]] = set()
         self._closed = self._abandoned = False
+
+    def probe(self) -> None:
+        """Raise an error if no process can be started at all: then no task is to blame."""
+        try:
+            self._current().submit(os.getpid).result()
+        except BrokenProcessPool:
+            raise EngineLost(
+                'processes cannot be started here: in a script, put what starts them below if __name__ == "__main__":'
+            ) from None
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Do this in a process."""

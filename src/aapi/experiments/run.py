@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 from typing import TYPE_CHECKING
 
+from aapi.errors import InvalidInput
 from aapi.experiments.engines import start_engine
 from aapi.experiments.runner import run_cells
 from aapi.experiments.store import Store
@@ -34,7 +36,11 @@ def run_studies(
         results are the same. workers: by default one for each processor. address: of a Dask scheduler.
     retry_failed: do runs again that failed before.
     """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):  # a new process is reading the caller's script
+        raise InvalidInput('put what runs studies in processes below if __name__ == "__main__":')
     listed = [studies] if isinstance(studies, Study) else studies
+    if len({study.name for study in listed}) < len(listed):
+        raise InvalidInput(f"studies must have different names, not {', '.join(study.name for study in listed)}")
     cells = [cell for study in listed for cell in study.cells()]
     foreign = any(cell.problem.is_foreign for cell in cells)
     start = time.perf_counter()

@@ -19,7 +19,7 @@ import numpy as np
 
 import aapi
 from aapi.errors import AapiError, InvalidInput
-from aapi.simulation.jit import kernel_version
+from aapi.experiments.description import source_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -92,7 +92,7 @@ class Store:
                 self._create()
 
     def _create(self) -> None:
-        about = {"format": FORMAT, "aapi": aapi.__version__, "kernels": kernel_version()}
+        about = {"format": FORMAT, "aapi": aapi.__version__, "sources": source_version()}
         with self._transaction() as database:
             for statement in SCHEMA.split(";\n"):
                 if statement.strip():
@@ -159,7 +159,7 @@ class Store:
         """Note a session: what is to be done, where, by which command."""
         machine = {
             "system": platform.platform(), "processors": os.cpu_count(), "python": platform.python_version(),
-            "numpy": np.__version__, "aapi": aapi.__version__, "kernels": kernel_version(),
+            "numpy": np.__version__, "aapi": aapi.__version__, "sources": source_version(),
         }  # fmt: skip
         row = (shlex.join(["aapi", *sys.argv[1:]]), json.dumps(plan), json.dumps(machine), time.time())
         with self._told("written to"), self._transaction() as database:
@@ -265,10 +265,10 @@ class Store:
         """How many runs there are of another version, which are kept and not used."""
         query = (
             "SELECT count(*) FROM runs JOIN configurations ON configuration = configurations.key WHERE "
-            "json_extract(description, '$.kernels') != ? OR json_extract(description, '$.aapi') != ?"
+            "coalesce(json_extract(description, '$.sources'), '') != ? OR json_extract(description, '$.aapi') != ?"
         )
         with self._told("read"):
-            return int(self._database.execute(query, (kernel_version(), aapi.__version__)).fetchone()[0])
+            return int(self._database.execute(query, (source_version(), aapi.__version__)).fetchone()[0])
 
 
 RECOVERY = "nothing was changed; move it away and start anew, or save what is left with: sqlite3 results.db .recover"

@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-import importlib
-import itertools
 import os
 import sys
 import tomllib
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from aapi.checks import at_least
+from aapi.checks import at_least, finite
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments.configuration import Configuration, Problem, configure, prepare
-from aapi.names.algorithms import ALGORITHMS
-from aapi.names.environments import check_ending
-from aapi.names.problems import OTHERS, PROBLEMS, is_environment, is_file, unknown_problem
+from aapi.experiments.entries import (
+    MOST_COMBINATIONS,
+    AlgorithmEntry,
+    ProblemEntry,
+    combinations,
+    grid,
+    read_algorithm,
+    read_problem,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Cell", "Study", "log_spaced", "read_study"]
+__all__ = ["Cell", "Study", "read_study"]
 
-MOST_CANDIDATES = 100_000
-# What [[problems]] may hold besides the sizes of a built-in one, and [[algorithms]] besides settings.
-PROBLEM_KEYS = ("name", "steps", "features", "reward_scale", "settings", "settings_for", "model")
-FOREIGN_KEYS = ("arguments", "ending", "limit")
-ALGORITHM_KEYS = ("name", "label", "tune", "together", "make")
+LARGEST_SEED = 2**63 - 1  # that SQLite can hold
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
     """One line of the closing table: an algorithm on a problem, with the candidates among which tuning chooses.
 
+    choices: the values of the tuned settings, for each candidate.
     together: cells with the same word here choose the same candidate, the best on average over all of them.
     """
 
     study: str
     algorithm: str
     candidates: tuple[Configuration, ...]
+    choices: tuple[dict[str, Any], ...]
     tuned: tuple[str, ...]
     together: str | None
     runs: int
@@ -62,6 +63,7 @@ class Cell:
             "reward_scale": self.problem.reward_scale,
             "algorithm": self.algorithm,
             "candidates": [candidate.key for candidate in self.candidates],
+            "choices": self.choices,
             "tuned": self.tuned,
             "together": self.together,
             "runs": self.runs,
@@ -78,7 +80,7 @@ class Study:
     problems: one mapping each. `name` is a built-in problem, a model file (.npz) or a Gymnasium id; its size is given
         in the words of the command (`size`, `states`, …). `steps`, `features`, `reward_scale` are for this problem;
         `settings` are for all algorithms on it, `settings_for` has more, by algorithm. For Gymnasium: `arguments`,
-        `ending`, `limit`. In Python, `model` may be a FiniteMDP, and `name` any word.
+        `ending`, `limit`. In Python, `model` may be a FiniteMDP, and `name` any word. `label` tells it from others.
     algorithms: one mapping each. `name` is an algorithm and all else its settings in the words of the command; or any
         word, if `make` is a function that makes the algorithm from the settings (in a file, "module:function").
         `label` names it in tables.
@@ -99,152 +101,117 @@ class Study:
 
     def cells(self) -> list[Cell]:
         """Everything there is to do; or one error that names the key that is wrong."""
-        try:
-            at_least(1, steps=self.steps, runs=self.runs, tuning_runs=self.tuning_runs)
-            at_least(0, seed=self.seed, tuning_seed=self.tuning_seed)
-        except InvalidInput as error:
-            raise InvalidInput(f"{self.source}: {error}") from None
+        with self._at("study"):
+            self._check()
+        folder = Path(self.source).parent
+        algorithms = []
+        for j, entry in enumerate(self.algorithms, 1):
+            with self._at(f"[[algorithms]] {j}"):
+                algorithms.append(read_algorithm(entry))
+        cells: list[Cell] = []
+        for i, entry in enumerate(self.problems, 1):
+            with self._at(f"[[problems]] {i}"):
+                read = read_problem(entry, folder)
+                _check_settings(read, algorithms)
+                problems = [self._problem(read, values) for values in combinations(read.varied)]
+            for problem, steps, features in problems:
+                for j, algorithm in enumerate(algorithms, 1):
+                    with self._at(f"[[algorithms]] {j}, {algorithm.name} on {problem.label}"):
+                        cells.extend(self._cells(read, algorithm, problem, steps, features))
+                    if sum(len(cell.candidates) for cell in cells) > MOST_COMBINATIONS:
+                        raise InvalidInput(
+                            f"{self.source}: more than {MOST_COMBINATIONS} combinations: make grids smaller"
+                        )
+        self._check_names(cells)
+        return cells
+
+    def _check(self) -> None:
+        if not isinstance(self.name, str):
+            raise InvalidInput(f"name must be a text, not {self.name!r}")
+        at_least(1, steps=self.steps, runs=self.runs, tuning_runs=self.tuning_runs)
+        at_least(0, seed=self.seed, tuning_seed=self.tuning_seed)
+        if max(self.seed, self.tuning_seed) > LARGEST_SEED:
+            raise InvalidInput(f"seed and tuning_seed must be at most {LARGEST_SEED}")
         if self.seed == self.tuning_seed:
-            raise InvalidInput(
-                f"{self.source}: tuning_seed must differ from seed, {self.seed}: tuning would be cheating"
-            )
+            raise InvalidInput(f"tuning_seed must differ from seed, {self.seed}: tuning would be cheating")
         for key in ("problems", "algorithms"):
             entries = getattr(self, key)
             if not isinstance(entries, list | tuple) or not entries or not all(isinstance(e, dict) for e in entries):
-                raise InvalidInput(f"{self.source}: {key} must be one or more tables, [[{key}]]")
-        return [
-            cell
-            for i, problem in enumerate(self.problems, 1)
-            for made, steps, features, settings, own in self._problems(f"[[problems]] {i}", problem)
-            for j, algorithm in enumerate(self.algorithms, 1)
-            for cell in self._cells(f"[[algorithms]] {j}", algorithm, made, steps, features, settings, own)
-        ]
+                raise InvalidInput(f"{key} must be one or more tables, [[{key}]]")
 
-    def _problems(self, where: str, entry: Mapping[str, Any]) -> Iterator[tuple[Problem, int, Any, Any, Any]]:
-        """Each problem that an entry stands for, with what it says about runs and settings."""
-        name = entry.get("name")
-        if not isinstance(name, str):
-            raise self._wrong(
-                where, "name", f"must name a problem: {', '.join(PROBLEMS)}, a model file or a Gymnasium id"
-            )
-        model = entry.get("model")
-        foreign = model is None and is_environment(name)
-        if not (foreign or model is not None or name in PROBLEMS or is_file(name)):
-            raise self._wrong(where, "name", f"is an {unknown_problem(name, OTHERS)}")
-        sizes = () if model is not None else tuple(PROBLEMS.get(name, ()))
-        allowed = (*PROBLEM_KEYS, *(FOREIGN_KEYS if foreign else sizes))
-        self._check_keys(where, entry, allowed, f"{name} takes")
-        for key in ("settings", "settings_for", "arguments"):
-            if not isinstance(entry.get(key, {}), dict):
-                raise self._wrong(where, key, "must be a table")
-        for label in entry.get("settings_for", {}):
-            if label not in [a.get("label", a.get("name")) for a in self.algorithms]:
-                raise self._wrong(where, f"settings_for.{label}", "names no algorithm of this study")
-        gridded = {key: entry[key] for key in (*sizes, "steps", "features", "reward_scale") if key in entry}
-        for values in self._combinations(where, gridded):
-            options: dict[str, Any] = {key: entry[key] for key in ("arguments", "limit") if key in entry}
-            if "ending" in entry:
-                options["ending"] = check_ending(entry["ending"], f"{self.source}: {where}: ending")
-            scale = values.get("reward_scale", 1.0)
-            if isinstance(scale, bool) or not isinstance(scale, int | float):
-                raise self._wrong(where, "reward_scale", f"must be a number, not {scale!r}")
-            made = {size: values[size] for size in sizes if size in values}
-            steps = values.get("steps", self.steps)
-            try:
-                at_least(1, steps=steps)
-                note = [str(values["features"])] if "features" in values else []
-                note += [f"{steps} steps"] if len(_values(entry.get("steps"))) > 1 else []
-                problem = Problem(name, made, reward_scale=float(scale), model=model, note=", ".join(note), **options)
-                problem, features = prepare(problem, values.get("features"))
-            except AapiError as error:
-                raise InvalidInput(f"{self.source}: {where}: {error}") from None
-            yield problem, steps, features, entry.get("settings", {}), entry.get("settings_for", {})
+    def _problem(self, entry: ProblemEntry, values: dict[str, Any]) -> tuple[Problem, int, Any]:
+        """One of the problems that an entry stands for, with its steps and features."""
+        steps, scale = values.get("steps", self.steps), values.get("reward_scale", 1.0)
+        at_least(1, steps=steps)
+        finite(0.0, strictly=True, reward_scale=scale)
+        note = [entry.label] if entry.label else [f"{key} {value}" for key, value in entry.options.items()]
+        note += [str(values["features"])] if "features" in values else []
+        note += [f"{steps} steps"] if len(grid("steps", entry.varied.get("steps"))) > 1 else []
+        sizes = {size: values[size] for size in entry.sizes if size in values}
+        problem = Problem(
+            entry.name, sizes, reward_scale=float(scale), model=entry.model, note=", ".join(note), **entry.options
+        )
+        problem, features = prepare(problem, values.get("features"))
+        return problem, steps, features
 
     def _cells(
-        self, where: str, entry: Mapping[str, Any], problem: Problem, steps: int, features: Any,
-        shared: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]],
-    ) -> Iterator[Cell]:  # fmt: skip
+        self, entry: ProblemEntry, algorithm: AlgorithmEntry, problem: Problem, steps: int, features: Any
+    ) -> Iterator[Cell]:
         """One for each combination of the settings that are not tuned."""
-        name, make = entry.get("name"), self._maker(where, entry.get("make"))
-        if not isinstance(name, str) or (make is None and name not in ALGORITHMS):
-            raise self._wrong(where, "name", f"must be one of {', '.join(ALGORITHMS)}, not {name!r}")
-        label = entry.get("label", name)
-        takes = None if make else ("phase_length", *ALGORITHMS[name])
-        if takes is not None:
-            self._check_keys(where, entry, (*ALGORITHM_KEYS, *takes), f"{name} takes")
-        settings = {key: value for key, value in shared.items() if takes is None or key in takes}
-        settings |= {key: value for key, value in entry.items() if key not in ALGORITHM_KEYS}
-        settings |= own.get(label, {})
-        tuned = entry.get("tune", [])
-        if not isinstance(tuned, list | tuple) or not all(key in settings for key in tuned):
-            raise self._wrong(where, "tune", f"must list settings that have a value here, not {tuned!r}")
+        takes, tuned = algorithm.takes, algorithm.tune
+        settings = {key: value for key, value in entry.settings.items() if takes is None or key in takes}
+        settings |= algorithm.settings | entry.settings_for.get(algorithm.label, {})
+        if missing := [key for key in tuned if key not in settings]:
+            raise InvalidInput(f"tune must list settings that have a value here, not {missing[0]!r}")
         fixed = {key: value for key, value in settings.items() if key not in tuned}
-        for combination in self._combinations(where, fixed):
-            varied = [key for key in fixed if len(_values(fixed[key])) > 1]
+        varied = [key for key, value in fixed.items() if len(grid(key, value)) > 1]
+        for combination in combinations(fixed):
             more = "".join(f", {key} {combination[key]}" for key in varied)
-            candidates = tuple(
-                self._configured(where, problem, name, combination | choice, steps, features, make)
-                for choice in self._combinations(where, {key: settings[key] for key in tuned})
-            )
+            choices = tuple(combinations({key: settings[key] for key in tuned}))
             yield Cell(
-                study=self.name, algorithm=f"{label}{more}", candidates=candidates, tuned=tuple(tuned),
-                together=f"{self.name}: {label}{more}" if entry.get("together") and tuned else None,
+                study=self.name, algorithm=f"{algorithm.label}{more}", choices=choices, tuned=tuned,
+                candidates=tuple(
+                    configure(problem, algorithm.name, combination | choice, steps, features, algorithm.make)
+                    for choice in choices
+                ),
+                together=f"{self.name}: {algorithm.label}{more}" if algorithm.together and tuned else None,
                 runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs, tuning_seed=self.tuning_seed,
             )  # fmt: skip
 
-    def _configured(self, where: str, problem: Problem, name: str, *rest: Any) -> Configuration:
+    def _check_names(self, cells: Sequence[Cell]) -> None:
+        """Lines of a table must be told apart by what they are called."""
+        seen: set[tuple[str, float, str]] = set()
+        for cell in cells:
+            called = (cell.problem.label, cell.problem.reward_scale, cell.algorithm)
+            if called in seen:
+                raise InvalidInput(
+                    f"{self.source}: two entries are {cell.algorithm} on {cell.problem.label}: give one a label"
+                )
+            seen.add(called)
+
+    @contextmanager
+    def _at(self, where: str) -> Iterator[None]:
+        """Errors in here say where in the study they are."""
         try:
-            return configure(problem, name, *rest)
+            yield
         except AapiError as error:
-            raise InvalidInput(f"{self.source}: {where}, {name} on {problem.label}: {error}") from None
+            place = self.source if where == "study" else f"{self.source}: {where}"
+            raise InvalidInput(f"{place}: {error}") from error
 
-    def _combinations(self, where: str, entries: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Each combination of the values of grids."""
-        grids = []
-        for key, value in entries.items():
-            try:
-                grids.append(_values(value))
-                if not grids[-1]:
-                    raise InvalidInput("is a grid without values")
-            except AapiError as error:
-                raise self._wrong(where, key, str(error)) from None
-        if np.prod([len(grid) for grid in grids], dtype=float) > MOST_CANDIDATES:
-            raise InvalidInput(
-                f"{self.source}: {where} has more than {MOST_CANDIDATES} combinations: make grids smaller"
-            )
-        return (dict(zip(entries, values, strict=True)) for values in itertools.product(*grids))
 
-    def _maker(self, where: str, make: Any) -> Callable[..., Any] | None:
-        """The function that makes the algorithm; a file names one as module:function."""
-        if make is None:
-            return None
-        found: Callable[..., Any]
-        if callable(make):
-            found = make
-            return found
-        module, _, function = str(make).partition(":")
-        beside = os.fspath(Path(self.source).resolve().parent)
-        if beside not in sys.path:
-            sys.path.insert(0, beside)  # modules beside the file are found, here and in new processes
-        try:
-            found = getattr(importlib.import_module(module), function)
-        except Exception as error:  # noqa: BLE001 - whatever importing a module may raise
-            told = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise self._wrong(
-                where, "make", f"must be module:function, and {make!r} is not to be had: {told}"
-            ) from None
-        return found
-
-    def _check_keys(self, where: str, entry: Mapping[str, Any], allowed: Sequence[str], takes: str) -> None:
-        for key in entry.keys() - set(allowed):
-            raise self._wrong(where, key, f"is not known: {takes} {', '.join(allowed)}")
-
-    def _wrong(self, where: str, key: str, what: str) -> InvalidInput:
-        return InvalidInput(f"{self.source}: {where}: {key} {what}")
+def _check_settings(problem: ProblemEntry, algorithms: Sequence[AlgorithmEntry]) -> None:
+    """Settings that nobody takes, and settings for nobody, are slips of the pen."""
+    for label in problem.settings_for:
+        if label not in [algorithm.label for algorithm in algorithms]:
+            raise InvalidInput(f"settings_for.{label} names no algorithm of this study")
+    known = [algorithm.takes for algorithm in algorithms]
+    for key in problem.settings:
+        if all(takes is not None and key not in takes for takes in known):
+            raise InvalidInput(f"settings.{key} is taken by no algorithm of this study")
 
 
 def read_study(path: str | os.PathLike[str]) -> Study:
-    """A study from a TOML file, whose keys are the arguments of `Study`."""
+    """A study from a TOML file, whose keys are the arguments of `Study`. Modules beside the file can be imported."""
     source = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
@@ -261,22 +228,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     for key in ("problems", "algorithms"):
         if key not in entries:
             raise InvalidInput(f"{source}: {key} must be one or more tables, [[{key}]]")
+    beside = os.fspath(Path(path).resolve().parent)
+    if beside not in sys.path:
+        sys.path.insert(0, beside)  # here, and so in new processes
     return Study(**{"name": Path(path).stem} | entries, source=source)
-
-
-def log_spaced(low: float, high: float, points: int) -> list[float]:
-    """Numbers on a logarithmic scale, rounded to three digits, both ends included."""
-    if not 0.0 < low < high or points < 2:
-        raise InvalidInput(f"needs 0 < from < to and points ≥ 2, not from {low}, to {high}, points {points}")
-    return [float(f"{value:.3g}") for value in np.geomspace(low, high, points)]
-
-
-def _values(value: Any) -> list[Any]:
-    """What a setting stands for: a list is a grid."""
-    if isinstance(value, list | tuple):
-        return list(value)
-    if isinstance(value, dict):
-        if value.keys() != {"from", "to", "points"} or not all(isinstance(v, int | float) for v in value.values()):
-            raise InvalidInput(f"must be a value, a list, or {{from, to, points}}, not {value!r}")
-        return log_spaced(value["from"], value["to"], int(value["points"]))
-    return [value]

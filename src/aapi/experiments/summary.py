@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.experiments.choice import choose, groups
+from aapi.experiments.choice import choose, groups, score
 from aapi.experiments.statistics import Interval, Spread, compare, spread
 
 if TYPE_CHECKING:
@@ -39,25 +39,26 @@ class Row:
     @property
     def choice(self) -> dict[str, Any]:
         """What tuning chose."""
-        return {name: self.chosen.settings[name] for name in self.cell.tuned}
+        return self.cell.choices[self.cell.candidates.index(self.chosen)]
 
     @property
     def fraction(self) -> float | None:
         """Of the optimal gain, if that is known and positive."""
-        known = self.rewards is not None and self.optimal_gain is not None and self.optimal_gain > 0.0
-        return self.rewards.mean.estimate / self.optimal_gain if known else None  # type: ignore[union-attr,operator]
+        if self.rewards is None or self.optimal_gain is None or self.optimal_gain <= 0.0:
+            return None
+        return self.rewards.mean.estimate / self.optimal_gain
 
     @property
     def score(self) -> float | None:
         """On the scale from acting at random (0) to the optimum (1)."""
-        if self.rewards is None or self.optimal_gain is None or self.random_gain is None:
+        if self.rewards is None:
             return None
-        return (self.rewards.mean.estimate - self.random_gain) / (self.optimal_gain - self.random_gain)
+        return score(self.rewards.mean.estimate, (self.random_gain, self.optimal_gain))
 
     @property
     def score_error(self) -> float | None:
         """The standard error of the score."""
-        if self.rewards is None or self.optimal_gain is None or self.random_gain is None:
+        if self.rewards is None or self.score is None or self.optimal_gain is None or self.random_gain is None:
             return None
         return self.rewards.std / math.sqrt(self.rewards.count) / (self.optimal_gain - self.random_gain)
 
@@ -173,7 +174,7 @@ def _comparisons(rows: Sequence[Row]) -> list[Comparison]:
         problem = row.cell.problem
         place = (row.cell.study, problem.label, problem.reward_scale, row.chosen.steps)
         ours = first.setdefault(place, row)
-        if ours is row or ours.rewards is None or row.rewards is None:
+        if ours is row or min(len(ours.averages), len(row.averages)) < 2:
             continue
         difference, improvement = compare(ours.averages, row.averages)
         found.append(Comparison(*place[:3], ours.cell.algorithm, row.cell.algorithm, difference, improvement))
@@ -187,21 +188,21 @@ def _sensitivity(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         if len(cell.candidates) == 1:
             continue
         random, best = cell.problem.references()
-        for candidate in cell.candidates:
+        for candidate, choice in zip(cell.candidates, cell.choices, strict=True):
+            place = (cell.problem.label, cell.algorithm, cell.tuned, candidate.key)
             runs = store.runs(candidate.key, cell.tuning_seed, range(cell.tuning_runs))
-            if len(runs) < found.get(candidate.key, {}).get("runs", 0):
-                continue  # another cell tuned with more runs of it
+            if len(runs) < found.get(place, {}).get("runs", 0):
+                continue  # the same in another study, with more runs
             rewards = [run.average_reward for run in runs if run.average_reward is not None]
-            found[candidate.key] = {
+            found[place] = {
                 "problem": cell.problem.label,
                 "reward_scale": cell.problem.reward_scale,
                 "algorithm": cell.algorithm,
-                "candidate": {name: candidate.settings[name] for name in cell.tuned},
+                "candidate": choice,
                 "runs": len(runs),
                 "failed": sum(run.error is not None for run in runs),
                 "mean": float(np.mean(rewards)) if rewards else None,
                 "std": float(np.std(rewards, ddof=1)) if len(rewards) > 1 else 0.0,
-                "random_gain": random,
-                "optimal_gain": best,
+                "score": score(float(np.mean(rewards)), (random, best)) if rewards else None,
             }
     return list(found.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Between", "Tuned", "tune"]
 
 FILE = "tuning.journal"
+LARGEST_SEED = 2**31  # the sampler's, with room for the number of trials
 PARTS = 10  # of a run, after each of which it may be given up
 
 
@@ -78,13 +80,16 @@ def tune(
     optuna = _optuna()
     at_least(1, steps=steps, runs=runs, trials=trials, workers=workers)
     at_least(0, seed=seed)
+    if seed > LARGEST_SEED:
+        raise InvalidInput(f"seed must be at most {LARGEST_SEED}, not {seed}")
     fixed = dict(settings or {})
     check_search(search, fixed)
     configured = functools.partial(_configured, problem, algorithm, fixed, steps, features, make)
-    configured({name: _first(choices) for name, choices in search.items()})  # what is wrong should be said now
+    tried = configured({name: _first(choices) for name, choices in search.items()})  # what is wrong should be said now
+    question = f"{problem.label} {digest([tried.description, described([fixed, dict(search), runs, seed])])}"
     lock = locked_folder(Path(out))
     try:
-        study = _study(optuna, Path(out), _question(problem, algorithm, fixed, search, steps, runs, seed), seed, prune)
+        study = _study(optuna, Path(out), question, seed, prune)
         finished = _tidy(optuna, study)
 
         def objective(trial: Any) -> float:
@@ -109,7 +114,7 @@ def check_search(search: Mapping[str, Between | tuple[Any, ...]], fixed: Mapping
         if name in fixed:
             raise InvalidInput(f"the setting {name} is both fixed and searched: drop one")
         if isinstance(choices, Between):
-            if not choices.low < choices.high or (choices.log and choices.low <= 0):
+            if not -math.inf < choices.low < choices.high < math.inf or (choices.log and choices.low <= 0):
                 raise InvalidInput(
                     f"the range of {name} needs low < high, and low > 0 on a logarithmic scale, not "
                     f"{choices.low}..{choices.high}"
@@ -132,11 +137,6 @@ def _configured(
     found: Mapping[str, Any],
 ) -> Configuration:  # fmt: skip
     return configure(problem, algorithm, {**fixed, **found}, steps, features, make)
-
-
-def _question(problem: Problem, *rest: Any) -> str:
-    """A name for what is asked: another question in the same folder is another study."""
-    return f"{problem.label} {digest([problem.description, described(rest)])}"
 
 
 def _study(optuna: Any, folder: Path, name: str, seed: int, prune: bool) -> Any:
@@ -208,14 +208,18 @@ def _agents(configuration: Configuration, seed: int, runs: int, report: Callable
         Agent(configuration.algorithm, configuration.problem.make(), configuration.features, run_seed(seed, number))
         for number in range(runs)
     ]
-    steps = configuration.steps
-    for part in range(1, PARTS + 1):
+    try:
+        for part in range(1, PARTS + 1):
+            for agent in agents:
+                if (left := part * configuration.steps // PARTS - agent.num_steps) > 0:
+                    agent.learn(left)
+            averages = [agent.total_reward / agent.num_steps for agent in agents]
+            report(agents[0].num_steps, averages)
+        return float(np.mean(averages))
+    finally:
         for agent in agents:
-            if (left := part * steps // PARTS - agent.num_steps) > 0:
-                agent.learn(left)
-        averages = [agent.total_reward / agent.num_steps for agent in agents]
-        report(agents[0].num_steps, averages)
-    return float(np.mean(averages))
+            if agent.env is not None:
+                agent.env.close()
 
 
 def _told(study: Any) -> str:

@@ -84,7 +84,6 @@ def make_algorithm(
         settings = {setting: value for setting, value in settings.items() if setting not in returns}
         evaluate: Any = evaluation.ExactQ()
     else:
-        settings.pop("evaluation", None)
         evaluate = evaluation.MonteCarlo(**{setting: settings[setting] for setting in returns})
     arguments = {setting: value for setting, value in settings.items() if setting not in EVALUATION}
     if "sampled" in arguments:

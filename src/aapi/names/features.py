@@ -12,7 +12,9 @@ __all__ = ["FEATURES_HELP", "make_features"]
 FEATURES_HELP = "one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial:NUMBER"
 
 
-def make_features(text: str | None, low: str | None = None, high: str | None = None, *, finite: bool) -> Any:
+def make_features(
+    text: str | None, low: str | None = None, high: str | None = None, *, finite: bool, word: str = "--features"
+) -> Any:
     """The features that a text describes; None leaves the choice to the problem. finite: whether it has a model."""
     from aapi import features
 
@@ -32,7 +34,8 @@ def make_features(text: str | None, low: str | None = None, high: str | None = N
         return features.Tiles(**_given(tiles=match[1], tilings=match[2]), **bounds)
     if match := re.fullmatch(r"radial(?::(\d+))?", text or ""):
         return features.Radial(**_given(num_features=match[1]), **bounds)
-    raise InvalidInput(f"--features must be {FEATURES_HELP}, not {text!r}")
+    more = ", or coordinates" if finite else ""
+    raise InvalidInput(f"{word} must be {FEATURES_HELP}{more}, not {text!r}")
 
 
 def _given(**texts: str | None) -> dict[str, Any]:

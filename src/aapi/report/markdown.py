@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aapi.files import atomic_write
-from aapi.report.tables import failures, told_choice, told_score
+from aapi.report.tables import failures, told_choice, told_score, told_value
 
 if TYPE_CHECKING:
     import os
@@ -54,7 +54,7 @@ def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     for line in lines:
-        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |"
+        yield f"| {' | '.join(' '.join(cell.split()).replace('|', '&#124;') for cell in line)} |"
 
 
 def _interval(value: Interval, digits: str = ".4g") -> str:
@@ -123,7 +123,7 @@ def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:
     found: dict[tuple[str, str], dict[str, str]] = {}
     values: dict[str, None] = {}
     for entry in sensitivity:
-        value = ", ".join(f"{value:g}" for value in entry["candidate"].values())
+        value = ", ".join(map(told_value, entry["candidate"].values()))
         values[value] = None
         place = (_named(entry["problem"], entry["reward_scale"]), entry["algorithm"])
         found.setdefault(place, {})[value] = _score(entry)
@@ -138,12 +138,7 @@ def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _score(entry: dict[str, Any]) -> str:
     if entry["mean"] is None:
         return "failed"
-    random, best = entry["random_gain"], entry["optimal_gain"]
-    return (
-        f"{entry['mean']:.3g}"
-        if random is None or best is None
-        else f"{(entry['mean'] - random) / (best - random):.2f}"
-    )
+    return f"{entry['mean']:.3g}" if entry["score"] is None else f"{entry['score']:.2f}"
 
 
 def scale_lines(rows: Sequence[Row]) -> Iterator[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from aapi.experiments.summary import Row, Summary
 
-__all__ = ["aligned", "closing_tables", "failures", "told_choice", "told_score"]
+__all__ = ["aligned", "closing_tables", "failures", "told_choice", "told_score", "told_value"]
 
 HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "time")
 
@@ -46,7 +46,12 @@ def failures(summary: Summary) -> Iterator[str]:
 
 def told_choice(row: Row) -> str:
     """What tuning chose, or nothing."""
-    return ", ".join(f"{name} {value:g}" for name, value in row.choice.items()) or "–"
+    return ", ".join(f"{name} {told_value(value)}" for name, value in row.choice.items()) or "–"
+
+
+def told_value(value: Any) -> str:
+    """A setting, with as few digits as will do."""
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def told_score(rows: Sequence[Row]) -> str:
