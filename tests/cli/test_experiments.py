@@ -102,6 +102,7 @@ def test_sweep_prints_stores_and_goes_on(capsys, study, tmp_path):
         ("reproduce --runs 0", "--runs must be at least 1, not 0"),
         ("reproduce --workers 0", "--workers must be at least 1, not 0"),
         ("reproduce --seed -1", "--seed must be at least 0, not -1"),
+        ("reproduce --seed 99999999999999999999999", "seed and tuning_seed must be at most"),
         ("reproduce --engine gpu", "invalid choice: 'gpu'"),
         ("reproduce ergodic --address tcp://127.0.0.1:1", "use --engine dask with it"),
         ("sweep missing.toml", "missing.toml cannot be read: No such file"),

@@ -324,6 +324,19 @@ def test_runs_with_errors_fail_alone(capsys, tmp_path, trouble, kind, says):
         assert error is None or (says in error and "\n" not in error)
 
 
+def test_a_script_without_a_guard_is_told_and_no_run_is_blamed(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from aapi.experiments import Study, run_studies\n"
+        "study = Study(name='s', problems=[{'name': 'ergodic'}], algorithms=[{'name': 'greedy'}], steps=500, runs=2)\n"
+        f"run_studies(study, {str(tmp_path / 'out')!r}, engine='processes', workers=1)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert 'put what starts them below if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+    assert errors(tmp_path / "out") == {}
+
+
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_modules_beside_the_study_are_found_by_other_processes(capsys, tmp_path, monkeypatch, engine, cluster):
     monkeypatch.setattr(sys, "path", [*sys.path])

@@ -10,6 +10,7 @@ from aapi.experiments.choice import choose, tuning_scores
 from aapi.experiments.runner import TASK_SECONDS
 from aapi.experiments.statistics import spread
 from aapi.experiments.work import Task, expected_seconds, perform
+from aapi.report.tables import closing_tables
 
 SMALL = Study(
     name="small",
@@ -89,6 +90,47 @@ def test_problems_tuned_together_share_the_best_choice_on_a_common_scale(tmp_pat
             scores.append((tuning_scores(store, cell) - random) / (best - random))
         assert choices == {[0.01, 1.0, 100.0][int(np.argmax(np.sum(scores, axis=0)))]}
         assert choose(store, cells) == int(np.argmax(np.sum(scores, axis=0)))
+
+
+def test_problems_with_other_grids_are_not_tuned_together(tmp_path):
+    entries = [{"name": "ergodic", "states": 5}, {"name": "ergodic", "states": 6}]
+    entries[1]["settings_for"] = {"aapi": {"eta": [50.0, 100.0]}}
+    algorithms = [{"name": "aapi", "eta": [0.1, 1.0], "tune": ["eta"], "together": True}]
+    study = dataclasses.replace(SMALL, problems=entries, algorithms=algorithms)
+    with pytest.raises(InvalidInput, match="problems with other grids cannot be tuned together"):
+        run_studies(study, tmp_path)
+
+
+def test_settings_that_are_words_can_be_tuned(tmp_path):
+    algorithms = [{"name": "aapi", "norm": ["sup", "span"], "evaluation": ["monte-carlo", "exact"]}]
+    algorithms[0]["tune"] = ["norm", "evaluation"]
+    study = dataclasses.replace(SMALL, algorithms=algorithms, problems=[{"name": "ergodic", "states": 5}], steps=2000)
+    summary = run_studies(study, tmp_path)
+    assert summary.rows[0].choice.keys() == {"norm", "evaluation"}
+    assert any("norm s" in line for line in closing_tables(summary))
+
+
+def test_where_all_policies_earn_the_same_there_is_no_score(tmp_path):
+    study = dataclasses.replace(
+        SMALL, problems=[{"name": "ergodic", "states": 5, "actions": 1}], algorithms=[{"name": "greedy"}]
+    )
+    assert run_studies(study, tmp_path).rows[0].score is None
+
+
+def test_the_same_run_in_two_studies_is_tuning_for_both(tmp_path):
+    one = dataclasses.replace(SMALL, algorithms=[{"name": "aapi", "eta": [0.1, 1.0], "tune": ["eta"]}])
+    two = dataclasses.replace(
+        one,
+        name="two",
+        algorithms=[{"name": "aapi", "label": "other", "eta": 0.1, "ridge": [0.1, 1.0], "tune": ["ridge"]}],
+    )
+    found = run_studies([one, two], tmp_path).sensitivity
+    told = [(entry["algorithm"], *entry["candidate"].items()) for entry in found if entry["problem"] == "ergodic 5"]
+    assert told == [
+        ("aapi", ("eta", 0.1)), ("aapi", ("eta", 1.0)), ("other", ("ridge", 0.1)), ("other", ("ridge", 1.0)),
+    ]  # fmt: skip
+    with pytest.raises(InvalidInput, match="studies must have different names"):
+        run_studies([one, one], tmp_path)
 
 
 def test_tuning_together_needs_a_known_optimum(tmp_path):

@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -8,8 +6,6 @@ from aapi.environments import ergodic
 from aapi.errors import InvalidInput
 from aapi.evaluation import MonteCarlo
 from aapi.experiments import Problem, Study, configure, log_spaced, read_study
-from aapi.experiments.description import described
-from aapi.improvement import Adaptive
 
 ETA = {"from": 0.01, "to": 100.0, "points": 13}
 
@@ -112,6 +108,23 @@ def test_a_file_says_the_same_as_python(tmp_path):
             "[[algorithms]] 2, aapi on ergodic: tune must list settings that have a value",
         ),
         ('[[algorithms]]\nname = "mine"\nmake = "no_such:thing"\n', "[[algorithms]] 2: make must be module:function"),
+        ('[[algorithms]]\nname = "mine"\nmake = "json:loads"\ns = "x"\n', "loads cannot be called with {'s': 'x'}"),
+        ('[[algorithms]]\nname = "aapi"\ntune = [["eta"]]\n', "tune must list names of settings"),
+        ('[[algorithms]]\nname = "aapi"\ntune = "eta"\n', "tune must be a list, not 'eta'"),
+        ('[[algorithms]]\nname = "aapi"\nlabel = ["x"]\n', "label must be a text, not ['x']"),
+        ('[[algorithms]]\nname = "aapi"\ntogether = "no"\n', "together must be true or false, not 'no'"),
+        ('[[algorithms]]\nname = "aapi"\neta = true\n', "eta must be a finite number larger than 0, not True"),
+        ('[[algorithms]]\nname = "greedy"\n', "two entries are greedy on ergodic: give one a label"),
+        ('[[algorithms]]\nname = "aapi"\neta = { from = 1, to = inf, points = 3 }\n', "eta needs 0 < from < to"),
+        ('[[algorithms]]\nname = "aapi"\neta = { from = 1, to = 2, points = 2.5 }\n', "a whole number of points"),
+        ('[[algorithms]]\nname = "aapi"\neta = { from = 1, to = 2, points = 30000000 }\n', "points from 2 to 10000"),
+        ('[[algorithms]]\nname = "aapi"\neta = { from = "a", to = 2, points = 3 }\n', "eta needs numbers"),
+        ('[[problems]]\nname = "ergodic"\nfeatures = 3\n', "features must be a name such as one-hot"),
+        ('[[problems]]\nname = "mine"\nmodel = "x.npz"\n', "model must be a FiniteMDP or a ContinuousProblem"),
+        ('[[problems]]\nname = "ergodic"\nsettings_for = { greedy = 3 }\n', "settings_for.greedy must be a table"),
+        ('[[problems]]\nname = "ergodic"\nsettings = { foo = 1 }\n', "settings.foo is taken by no algorithm"),
+        ('[[problems]]\nname = "ergodic"\nsteps = true\n', "steps must be a whole number, not True"),
+        ("name = 5\n", "name must be a text, not 5"),
     ],
 )
 def test_a_mistake_in_a_file_names_the_key_and_what_is_allowed(tmp_path, text, message):
@@ -154,15 +167,6 @@ def test_an_algorithm_of_ones_own_beside_the_file(tmp_path):
     )  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
-class OwnRate(Adaptive):
-    extra: float = 1.0
-
-
-class NoDataclass:
-    pass
-
-
 def test_keys_tell_apart_all_that_determines_a_run_and_nothing_else(tmp_path):
     base = configure(Problem("ergodic"), "aapi", {"eta": 0.3}, 1000)
     assert base.key == configure(Problem("ergodic", {}), "aapi", {"eta": 0.3, "horizon": 10}, 1000).key
@@ -184,13 +188,6 @@ def test_keys_tell_apart_all_that_determines_a_run_and_nothing_else(tmp_path):
     assert given.key != configure(Problem("mine", model=model.scaled(2.0)), "aapi", {}, 1000).key
 
 
-def test_parts_of_ones_own_are_known_by_their_source():
-    assert described(OwnRate(1.0))["source"]
-    assert described(Adaptive(1.0))["source"] is None
-    with pytest.raises(InvalidInput, match="make it a frozen dataclass"):
-        described(NoDataclass())
-
-
 def test_references_of_problems():
     random, best = Problem("ergodic", {"states": 10, "actions": 2}).references()
     assert random == pytest.approx(0.099062, abs=1e-6)
@@ -209,3 +206,55 @@ def test_scaled_problems_pay_in_proportion():
     plain, scaled = (aapi.run(algorithm, e, 3000, 2, 1) for e in (model, model.scaled(4.0)))
     assert np.array_equal(scaled.cumulated, 4.0 * plain.cumulated)
     assert np.array_equal(model.scaled(4.0).coordinates, model.coordinates)
+
+
+def test_modules_and_models_are_found_beside_the_file_from_anywhere(tmp_path, monkeypatch):
+    folder = tmp_path / "sub"
+    folder.mkdir()
+    ergodic(5).save(folder / "queue.npz")
+    (folder / "lakes.py").write_text(
+        "import gymnasium\nfrom gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv\n"
+        "gymnasium.register('OwnLake-v0', entry_point=FrozenLakeEnv)\n"
+    )
+    (folder / "study.toml").write_text(
+        'steps = 500\n[[problems]]\nname = "queue.npz"\n[[problems]]\nname = "lakes:OwnLake-v0"\n'
+        '[[algorithms]]\nname = "greedy"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    labels = [cell.problem.label for cell in read_study("sub/study.toml").cells()]
+    assert labels == ["queue.npz", "lakes:OwnLake-v0"]
+
+
+def test_functions_are_given_the_settings_that_they_take():
+    def mine(eta, horizon=3):
+        return aapi.Politex(phase_length=100, eta=eta, evaluate=MonteCarlo(horizon=horizon))
+
+    entry = {"name": "ergodic", "settings": {"ridge": 2.0, "horizon": 7}}
+    algorithms = [{"name": "mine", "make": mine, "eta": 1.0}, {"name": "greedy"}]
+    own, other = study(problems=[entry], algorithms=algorithms).cells()
+    assert own.candidates[0].settings == {"eta": 1.0, "horizon": 7}
+    assert other.candidates[0].settings["ridge"] == 2.0
+
+
+def test_entries_that_would_be_called_the_same_need_labels():
+    entries = [{"name": "FrozenLake-v1", "ending": 0.0}, {"name": "FrozenLake-v1", "ending": -1.0}]
+    with pytest.raises(InvalidInput, match="two entries are aapi on FrozenLake-v1: give one a label"):
+        study(problems=entries).cells()
+    entries = [{"name": "ergodic", "settings": {"horizon": 5}}, {"name": "ergodic", "settings": {"horizon": 6}}]
+    with pytest.raises(InvalidInput, match="two entries are aapi on ergodic: give one a label"):
+        study(problems=entries).cells()
+    entries[1]["label"] = "longer"
+    assert [cell.problem.label for cell in study(problems=entries).cells()] == ["ergodic", "ergodic, longer"]
+
+
+def test_too_many_combinations_are_refused_at_once():
+    wide = {"from": 0.01, "to": 100.0, "points": 200}
+    algorithm = {"name": "aapi", "eta": wide, "ridge": wide, "horizon": list(range(1, 11)), "tune": ["eta", "ridge"]}
+    with pytest.raises(InvalidInput, match="eta, ridge have more than 20000 combinations"):
+        study(algorithms=[algorithm]).cells()
+
+
+def test_exact_evaluation_needs_a_model():
+    with pytest.raises(InvalidInput, match="exact evaluation needs a model, and FrozenLake-v1 has none"):
+        study(problems=[{"name": "FrozenLake-v1"}], algorithms=[{"name": "aapi", "evaluation": "exact"}]).cells()

@@ -284,7 +284,7 @@ def test_the_second_ctrl_c_stops_at_once(capsys, tmp_path):
         process = sweep(study, folder, "--engine", engine, "--workers", "2", start_new_session=True)
         wait_until(lambda sessions=sessions: count(folder, "sessions") > sessions)
         if engine == "processes":
-            wait_until(lambda process=process: len(offspring(process.pid)) >= 2)
+            wait_until(lambda process=process: len(offspring(process.pid)) >= 3)  # a keeper and two workers
         time.sleep(1.0)
         children = offspring(process.pid)
         os.killpg(process.pid, signal.SIGINT)

@@ -36,6 +36,15 @@ def test_going_on_adds_trials_and_another_question_starts_anew(tmp_path):
     assert tune(ERGODIC, "aapi", SEARCH, tmp_path, steps=1999, runs=2, trials=2).trials == 2
 
 
+def test_other_features_are_another_question(tmp_path):
+    problem, search = Problem("deep-sea", {"size": 4}), {"eta": Between(0.1, 1.0)}
+    found = [
+        tune(problem, "aapi", search, folder, features=features, steps=1000, runs=2, trials=3)
+        for folder, features in ((tmp_path, "coordinates"), (tmp_path, "one-hot"), (tmp_path / "alone", "one-hot"))
+    ]
+    assert found[1] == found[2] != found[0]
+
+
 def test_hopeless_trials_are_given_up_early(tmp_path):
     search = {"eta": (1e-3, 1e3, 0.1, 1e4, 1e5), "phase_length": (50,)}
     found = tune(ERGODIC, "politex", search, tmp_path, steps=20_000, runs=3, trials=30)
@@ -66,6 +75,7 @@ def test_a_gymnasium_environment(tmp_path):
         ({}, "there is nothing to search"),
         ({"eta": Between(1.0, 0.1)}, "the range of eta needs low < high"),
         ({"eta": Between(0.0, 0.1)}, "low > 0 on a logarithmic scale, not 0.0..0.1"),
+        ({"eta": Between(0.1, float("inf"))}, "the range of eta needs low < high"),
         ({"eta": ()}, "the choices of eta are none"),
         ({"schedule": ("sqrt",)}, "aapi takes phase_length, eta"),
         ({"eta": ("much",)}, "eta must be a finite number"),
@@ -114,6 +124,8 @@ def test_the_command_says_how_to_report(capsys, tmp_path):
         ("ergodic --search eta=", "choices are A,B,C"),
         ("ergodic --search eta=1..2 --eta 3", "eta is both fixed and searched"),
         ("ergodic --search eta=1..2 --trials 0", "trials must be at least 1, not 0"),
+        ("ergodic --search eta=1..2 --search eta=3..4", "--search names a setting twice"),
+        ("ergodic --search eta=1..2 --seed 99999999999999", "--seed must be at most 2147483648"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, arguments, message):

@@ -89,7 +89,9 @@ class SturdyProcesses(Executor):
     def probe(self) -> None:
         """Raise an error if no process can be started at all: then no task is to blame."""
         try:
-            self._current().submit(os.getpid).result()
+            with _deaf():
+                first = self._current().submit(os.getpid)
+            first.result()
         except BrokenProcessPool:
             raise EngineLost(
                 'processes cannot be started here: in a script, put what starts them below if __name__ == "__main__":'

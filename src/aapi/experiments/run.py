@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 from aapi.experiments.engines import start_engine
-from aapi.experiments.runner import run_cells
+from aapi.experiments.runner import requests_to_stop, run_cells
 from aapi.experiments.store import Store
 from aapi.experiments.study import Study
 from aapi.experiments.summary import Summary, summarise
@@ -35,6 +35,7 @@ def run_studies(
     engine: threads, processes or dask; by default processes if there are Gymnasium environments, else threads. The
         results are the same. workers: by default one for each processor. address: of a Dask scheduler.
     retry_failed: do runs again that failed before.
+    Ctrl-C, or a request to end, lets the tasks in flight finish and raises `Interrupted`; a second one stops at once.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):  # a new process is reading the caller's script
         raise InvalidInput('put what runs studies in processes below if __name__ == "__main__":')
@@ -46,7 +47,10 @@ def run_studies(
     start = time.perf_counter()
     with Store(out) as store:
         session = store.begin([cell.plan() for cell in cells])
-        with start_engine(engine or ("processes" if foreign else "threads"), workers, address) as started:
-            run_cells(cells, store, started, progress=progress, retry_failed=retry_failed)
+        with (
+            requests_to_stop() as stop,  # from the start: processes that begin do not like to be interrupted
+            start_engine(engine or ("processes" if foreign else "threads"), workers, address) as started,
+        ):
+            run_cells(cells, store, started, stop, progress=progress, retry_failed=retry_failed)
         store.end(session, time.perf_counter() - start)
         return summarise(store, cells)

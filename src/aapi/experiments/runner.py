@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.experiments.study import Cell
 
-__all__ = ["Interrupted", "run_cells"]
+__all__ = ["Interrupted", "requests_to_stop", "run_cells"]
 
 TASK_SECONDS = 2.0  # long enough that handing out tasks costs nothing, short enough that all processors end together
 AHEAD = 2  # tasks handed out for each worker, so that none waits for the next
@@ -42,16 +42,17 @@ class Group:
 
 
 def run_cells(
-    cells: Sequence[Cell], store: Store, engine: Engine, *, progress: bool = False, retry_failed: bool = False
-) -> None:
+    cells: Sequence[Cell], store: Store, engine: Engine, stop: threading.Event, *, progress: bool = False,
+    retry_failed: bool = False,
+) -> None:  # fmt: skip
     """Do all runs that the cells need and the store does not have.
 
-    Ctrl-C, or a request to end, lets the tasks in flight finish and raises `Interrupted`; a second one stops at once.
+    stop: when it is set, the tasks in flight finish, and `Interrupted` is raised.
     retry_failed: do those again that are in the store as failed.
     """
     check_together(cells)
     work = _Work(cells, store, retry_failed)
-    with progress_bars(work.totals, show=progress) as advance, _requests() as stop:
+    with progress_bars(work.totals, show=progress) as advance:
         flying: dict[Future[list[Outcome]], tuple[Task, str, str]] = {}
         while flying or (work.queue and not stop.is_set()):
             while work.queue and len(flying) < AHEAD * engine.workers and not stop.is_set():
@@ -149,7 +150,7 @@ def _cost(group: Group) -> float:
 
 
 @contextmanager
-def _requests() -> Iterator[threading.Event]:
+def requests_to_stop() -> Iterator[threading.Event]:
     """An event that Ctrl-C and SIGTERM set; the second Ctrl-C is as usual."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():

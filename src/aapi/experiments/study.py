@@ -144,7 +144,7 @@ class Study:
         steps, scale = values.get("steps", self.steps), values.get("reward_scale", 1.0)
         at_least(1, steps=steps)
         finite(0.0, strictly=True, reward_scale=scale)
-        note = [entry.label] if entry.label else [f"{key} {value}" for key, value in entry.options.items()]
+        note = [entry.label] if entry.label else []
         note += [str(values["features"])] if "features" in values else []
         note += [f"{steps} steps"] if len(grid("steps", entry.varied.get("steps"))) > 1 else []
         sizes = {size: values[size] for size in entry.sizes if size in values}

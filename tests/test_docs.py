@@ -1,0 +1,45 @@
+"""What the documentation shows is run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from aapi.environments import ergodic
+from aapi.experiments import read_study, run_studies
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / "experiments.md").read_text(), re.S)
+
+
+def test_the_study_of_the_documentation_is_a_study(tmp_path, monkeypatch):
+    (text,) = blocks("toml")
+    ergodic(5).save(tmp_path / "queue.npz")
+    (tmp_path / "my_module.py").write_text(
+        "import aapi\n"
+        "def my_algorithm(strength):\n"
+        "    return aapi.GreedyAPI(phase_length=100 * strength, evaluate=aapi.evaluation.MonteCarlo(horizon=5))\n"
+    )
+    (tmp_path / "study.toml").write_text(text)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    cells = read_study(tmp_path / "study.toml").cells()
+    assert len(cells) == (2 * 3 + 1 + 1) * (2 + 1)
+
+
+def test_the_python_of_the_documentation_runs(tmp_path, monkeypatch):
+    (code,) = blocks("python")
+    monkeypatch.chdir(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "aapi.experiments.run_studies", lambda study, *_, **__: run_studies(shrunk(study), tmp_path / "out")
+        )
+        exec(compile(code, "experiments.md", "exec"), {})  # noqa: S102
+
+
+def shrunk(study):
+    import dataclasses
+
+    return dataclasses.replace(study, steps=1000, runs=2, tuning_runs=1)
