@@ -56,7 +56,12 @@ def test_tuning_runs_are_never_reported_ones():
 
 
 def test_reproduce_ends_with_the_table_and_the_path(capsys, tmp_path, monkeypatch):
-    few = {"figures": {"runs": 2, "tuning_runs": 1}, "others": {"runs": 1, "tuning_runs": 1}, "shorter": 50}
+    few = {
+        "figures": {"runs": 2, "tuning_runs": 1},
+        "others": {"runs": 1, "tuning_runs": 1},
+        "shorter": 50,
+        "points": 7,
+    }
     monkeypatch.setitem(PRESETS, "quick", few)
     status, out, err = run(capsys, "reproduce", "ergodic", "--out", str(tmp_path))
     assert status == 0

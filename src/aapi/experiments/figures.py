@@ -10,12 +10,18 @@ from aapi.experiments.study import Study
 
 __all__ = ["FIGURES", "PRESETS", "reproduction"]
 
-ETA = {"from": 0.01, "to": 100.0, "points": 13}
-ALGORITHMS: tuple[dict[str, Any], ...] = (
-    {"name": "aapi", "eta": ETA, "tune": ["eta"]},
-    {"name": "politex", "eta": ETA, "tune": ["eta"]},
-    {"name": "rlsvi", "ridge": ETA, "tune": ["ridge"]},
-)
+
+def _tuned(points: int) -> list[dict[str, Any]]:
+    """AAPI, POLITEX and RLSVI, with η, or the ridge, tuned over so many values."""
+    grid = {"from": 0.01, "to": 100.0, "points": points}
+    return [
+        {"name": "aapi", "eta": grid, "tune": ["eta"]},
+        {"name": "politex", "eta": grid, "tune": ["eta"]},
+        {"name": "rlsvi", "ridge": grid, "tune": ["ridge"]},
+    ]
+
+
+ALGORITHMS = _tuned(13)
 SHARED = ("phase_length", "horizon", "centre", "ridge")
 
 # What AAPI and POLITEX share on a problem was chosen by studies/settings-*.toml, on tuning seeds. DeepSea and CartPole
@@ -62,8 +68,13 @@ SCALES = [0.01, 1.0, 100.0]
 
 # How a preset departs from the figures above; `others` is for the tables of one η, beside the figures.
 PRESETS: dict[str, dict[str, Any]] = {
-    "quick": {"shorter": 5, "figures": {"runs": 10, "tuning_runs": 1}, "others": {"runs": 3, "tuning_runs": 1}},
-    "paper": {"shorter": 1, "figures": {}, "others": {"runs": 5, "tuning_runs": 3}},
+    "quick": {
+        "points": 7,
+        "shorter": 5,
+        "figures": {"runs": 10, "tuning_runs": 1},
+        "others": {"runs": 3, "tuning_runs": 1},
+    },
+    "paper": {"points": 13, "shorter": 1, "figures": {}, "others": {"runs": 5, "tuning_runs": 3}},
 }
 TUNING = 777  # added to the seed
 
@@ -78,6 +89,7 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
         replace(
             study,
             **chosen["figures"] | given,
+            algorithms=_tuned(chosen["points"]),
             seed=seed,
             tuning_seed=seed + TUNING,
             problems=[
@@ -89,7 +101,7 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
     ]
     problems = [problem for study in figures for problem in study.problems]
     others = chosen["others"] | {"runs": min(figures[0].runs, chosen["others"]["runs"])}
-    together = [{**algorithm, "together": True} for algorithm in ALGORITHMS]
+    together = [{**algorithm, "together": True} for algorithm in _tuned(chosen["points"])]
     one_eta = replace(figures[0], name="one η for all", problems=problems, algorithms=together, **others)
     scaled = [{**problem, "reward_scale": SCALES} for problem in problems]
     scales = replace(one_eta, name="one η, rewards scaled", problems=scaled, tuning_runs=1)

@@ -62,7 +62,8 @@ def told_score(rows: Sequence[Row]) -> str:
 
 def _counted(rows: Sequence[Row]) -> str:
     first = rows[0].cell
-    tuned = f", tuned on {first.tuning_runs} others" if any(len(row.cell.candidates) > 1 for row in rows) else ""
+    others = f"{first.tuning_runs} other{'s' if first.tuning_runs > 1 else ''}"
+    tuned = f", tuned on {others}" if any(len(row.cell.candidates) > 1 for row in rows) else ""
     return f"{first.runs} runs{tuned}"
 
 
