@@ -3,16 +3,15 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import wait
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from stores import contents, count, wait_until
 from test_solve import run
 
 from aapi.errors import InvalidInput
@@ -60,7 +59,7 @@ gymnasium.register("Trouble-v0", entry_point=Trouble)
 '''
 GONE = """
 import sys
-sys.path[:0] = [{tests!r}, {tests!r} + "/../cli"]
+sys.path[:0] = [{tests!r}, {tests!r} + "/..", {tests!r} + "/../cli"]
 from test_engines import run_studies, study
 from aapi.experiments.work import EngineLost
 
@@ -76,36 +75,10 @@ RUNS = 4
 ILL = [number for number in range(RUNS) if run_seed(0, number) % 3 == 0]
 
 
-def contents(folder):
-    """Every run of a store, with all its bits."""
-    with Store(folder, write=False) as store:
-        return {
-            row["key"]: (row["average_reward"], *(part.tobytes() for part in store.curve(row["key"])))
-            for row in store.rows()
-        }
-
-
 def errors(folder):
     """What is wrong with each run, by number."""
     with Store(folder, write=False) as store:
         return {row["run"]: row["error"] for row in store.rows()}
-
-
-def count(folder):
-    if not (folder / "results.db").exists():
-        return 0
-    with closing(sqlite3.connect(folder / "results.db", timeout=10)) as database:
-        try:
-            return database.execute("SELECT count(*) FROM runs").fetchone()[0]
-        except sqlite3.OperationalError:  # not yet made
-            return 0
-
-
-def wait_until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.01)
 
 
 def study(steps=200_000, points=5):

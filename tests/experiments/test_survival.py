@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stores import contents, count, wait_until
 from test_solve import run
 
-from aapi.experiments import Store, read_study, run_studies
+from aapi.experiments import read_study, run_studies
 from aapi.experiments.description import digest, source_version
 
 STUDY = """
@@ -94,38 +95,11 @@ def sweep(study, out, *more, **options):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
-def contents(folder):
-    """Every run of a store, with all its bits."""
-    with Store(folder, write=False) as store:
-        return {
-            row["key"]: (row["error"], row["average_reward"], *(part.tobytes() for part in store.curve(row["key"])))
-            for row in store.rows()
-        }
-
-
 def sound(folder):
     """Whether SQLite finds nothing wrong, and every run is there once."""
     with closing(sqlite3.connect(folder / "results.db")) as database:
         runs, names = database.execute("SELECT count(*), count(DISTINCT key) FROM runs").fetchone()
         return runs == names and database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-def count(folder, table="runs"):
-    """The rows of a table in a store that another process may be writing."""
-    if not (folder / "results.db").exists():
-        return 0
-    with closing(sqlite3.connect(f"{(folder / 'results.db').as_uri()}?mode=ro", uri=True, timeout=10)) as database:
-        try:
-            return database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
-        except sqlite3.OperationalError:  # not yet made
-            return 0
-
-
-def wait_until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it took too long"
-        time.sleep(0.01)
 
 
 def repeated(capsys, study, folder):
