@@ -37,7 +37,7 @@ def groups(cells: Sequence[Cell]) -> list[list[int]]:
 
 
 def check_together(cells: Sequence[Cell]) -> None:
-    """Cells that choose together need as many candidates each, and a scale on which to compare problems."""
+    """Cells that choose together need the same choices, and a scale on which to compare problems."""
     for members in groups(cells):
         shared = [cells[i] for i in members]
         if any(cell.choices != shared[0].choices for cell in shared):

@@ -119,8 +119,7 @@ def _references(env: FiniteMDP | ContinuousProblem) -> tuple[float | None, float
 
 def _described_model(model: FiniteMDP | ContinuousProblem) -> Any:
     if isinstance(model, ContinuousProblem):
-        fields = vars(model) | {"start": _python(model.start), "step": _python(model.step)}
-        return described(fields)
+        return described(vars(model))
     held = model.transitions
     transitions = [held.data, held.indices, held.indptr] if model.is_sparse else held
     return described(
@@ -131,11 +130,6 @@ def _described_model(model: FiniteMDP | ContinuousProblem) -> Any:
             "coordinates": model.coordinates,
         }
     )
-
-
-def _python(kernel: Any) -> Any:
-    """The function that a compiled one was."""
-    return getattr(kernel, "py_func", kernel)
 
 
 def _environment(problem: Problem) -> Continuing:

@@ -101,18 +101,18 @@ class SturdyProcesses(Executor):
         """Do this in a process."""
         outer: Future[Any] = Future()
         outer.set_running_or_notify_cancel()
-        fn, args, kwargs = unpacked, (packed(pickle.dumps, fn, *args, **kwargs),), {}
+        call = packed(pickle.dumps, fn, *args, **kwargs)
         while True:
             pool = self._current()
             try:
                 with _deaf():
-                    inner = pool.submit(fn, *args, **kwargs)
+                    inner = pool.submit(unpacked, call)
                 break
             except BrokenProcessPool:
                 self._drop(pool)
         self._open.add(outer)
         outer.add_done_callback(self._open.discard)
-        inner.add_done_callback(lambda done: self._settle(outer, done, fn, args, kwargs))
+        inner.add_done_callback(lambda done: self._settle(outer, done, call))
         return outer
 
     def _current(self) -> ProcessPoolExecutor:
@@ -129,7 +129,7 @@ class SturdyProcesses(Executor):
                 self._pool = None
         broken.shutdown(wait=False)
 
-    def _settle(self, outer: Future[Any], inner: Future[Any], fn: Any, args: Any, kwargs: Any) -> None:
+    def _settle(self, outer: Future[Any], inner: Future[Any], call: bytes) -> None:
         """Hand on what came of a task; if its pool broke, try it alone."""
         if inner.cancelled():
             outer.set_exception(CancelledError())
@@ -137,19 +137,19 @@ class SturdyProcesses(Executor):
             if self._abandoned:
                 outer.set_exception(CancelledError())
             else:
-                again = self._alone.submit(self._try_alone, outer, fn, args, kwargs)
+                again = self._alone.submit(self._try_alone, outer, call)
                 again.add_done_callback(lambda done: _cancel(outer) if done.cancelled() else None)
         elif (error := inner.exception()) is not None:
             outer.set_exception(error)
         else:
             outer.set_result(inner.result())
 
-    def _try_alone(self, outer: Future[Any], fn: Any, args: Any, kwargs: Any) -> None:
+    def _try_alone(self, outer: Future[Any], call: bytes) -> None:
         for _ in range(MOST_DEATHS - 1):
             try:
                 with _processes(1) as pool:
                     with _deaf():
-                        inner = pool.submit(fn, *args, **kwargs)
+                        inner = pool.submit(unpacked, call)
                     outer.set_result(inner.result())
                 return
             except BrokenProcessPool:
