@@ -7,7 +7,7 @@ from aapi.algorithms.policy_iteration import Phase, PolicyIteration
 from aapi.algorithms.politex import Politex
 from aapi.algorithms.result import Record, Result
 from aapi.algorithms.rlsvi import RLSVI
-from aapi.algorithms.run import Algorithm, check_features, run, step_grid
+from aapi.algorithms.run import Algorithm, check_features, run, simulator, step_grid
 from aapi.algorithms.uniform import Uniform
 
 __all__ = [
@@ -24,5 +24,6 @@ __all__ = [
     "Uniform",
     "check_features",
     "run",
+    "simulator",
     "step_grid",
 ]

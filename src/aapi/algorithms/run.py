@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from aapi.features import VectorFeatures
     from aapi.mdp import FiniteMDP
 
-__all__ = ["Algorithm", "check_features", "run", "step_grid"]
+__all__ = ["Algorithm", "check_features", "run", "simulator", "step_grid"]
 
+NO_GRID = np.empty(0, dtype=np.int64)
 RECORDED = ("policy", "q_hat", "temperature", "surprise")  # of a Phase, in the order of Record
 
 
@@ -81,7 +82,9 @@ def run(
     algorithm.check()
     runs = range(first_run, first_run + num_runs)
     steps = step_grid(num_steps) if grid is None else _check_grid(grid, num_steps)
-    simulate = _simulator(env, features, seed, steps, record)
+    if record and isinstance(env, ContinuousProblem):
+        raise InvalidInput(f"record keeps tables of finite problems, and {env.name} has no such tables")
+    simulate = simulator(env, features, seed, steps)
     size = -(-num_runs // threads) if chunk is None else chunk
     at_least(1, chunk=size)
     chunks = [runs[i : i + size] for i in range(0, num_runs, size)]
@@ -120,16 +123,17 @@ def run(
 
 def check_features(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None) -> None:
     """Raise an error if these features are not for this problem."""
-    _simulator(env, features, 0, np.ones(1, dtype=np.int64), record=False)
+    simulator(env, features)
 
 
-def _simulator(
-    env: FiniteMDP | ContinuousProblem, features: Any, seed: int, grid: NDArray[np.int64], record: bool
+def simulator(
+    env: FiniteMDP | ContinuousProblem, features: Any = None, seed: int = 0, grid: NDArray[np.int64] = NO_GRID
 ) -> Callable[[Sequence[int]], Simulation]:
-    """A function that makes the simulation of a chunk of runs."""
+    """A function that makes the simulation of a chunk of runs, for whoever wants to see phase after phase:
+
+    for phase in algorithm.phases(simulator(env)([0]), num_steps): …
+    """
     if isinstance(env, ContinuousProblem):
-        if record:
-            raise InvalidInput(f"record keeps tables of finite problems, and {env.name} has no such tables")
         chosen = features or Fourier(order=4)
         if not hasattr(chosen, "basis"):
             raise InvalidInput(
