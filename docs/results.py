@@ -22,14 +22,14 @@ def main(folder: str, why: str) -> None:
     """Fill the template in. why: the folder of studies/why-deep-sea.toml."""
     studies = reproduction("all", "paper")
     with Store(folder, write=False) as store:
-        summary = summarise(store, [cell for study in studies for cell in study.cells()])
+        summary = summarise(store, [cell.plan for study in studies for cell in study.cells()])
         sessions, seconds = store.sessions(), sum(row["seconds"] for row in store.rows())
-        late = {name: list(_late(store, [r for r in summary.rows if r.cell.study == name])) for name in FIGURES}
+        late = {name: list(_late(store, [r for r in summary.rows if r.plan.study == name])) for name in FIGURES}
     if missing := sum(row.missing for row in summary.rows):
         sys.exit(f"{folder} has not all runs of the paper preset: {missing} are missing")
 
     def rows(study: str) -> list:
-        return [row for row in summary.rows if row.cell.study == study]
+        return [row for row in summary.rows if row.plan.study == study]
 
     inserts = {}
     for name in FIGURES:
@@ -43,7 +43,9 @@ def main(folder: str, why: str) -> None:
     inserts["one"] = scale_lines(rows("one η for all"))
     inserts["scales"] = scale_lines(rows("one η, rewards scaled"))
     with Store(why, write=False) as store:
-        reasons = summarise(store, read_study(HERE.parent / "studies" / "why-deep-sea.toml").cells())
+        reasons = summarise(
+            store, [cell.plan for cell in read_study(HERE.parent / "studies" / "why-deep-sea.toml").cells()]
+        )
     inserts["table why"] = result_lines(reasons.rows)
     inserts["locked why"] = _locked(reasons.rows)
     inserts["comparison why"] = comparison_lines(reasons.comparisons)
@@ -60,7 +62,7 @@ def main(folder: str, why: str) -> None:
 
 
 def _of(sensitivity: list, rows: list) -> list:
-    labels = {row.cell.problem.label for row in rows}
+    labels = {row.plan.problem for row in rows}
     return [entry for entry in sensitivity if entry["problem"] in labels and entry["reward_scale"] == 1.0]
 
 
@@ -88,9 +90,9 @@ def _locked(rows):
     yield "| problem | algorithm | runs below 80 % of λ* | of them below 20 % | median run |"
     yield "|---|---|---|---|---|"
     for row in rows:
-        few, none = (sum(row.averages < share * row.optimal_gain) for share in (0.8, 0.2))
+        few, none = (sum(row.averages < share * row.plan.optimal_gain) for share in (0.8, 0.2))
         told = f"{few} of {len(row.averages)} | {none} | {np.median(row.averages):.3f}"
-        yield f"| {row.cell.problem.label} | {row.cell.algorithm} | {told} |"
+        yield f"| {row.plan.problem} | {row.plan.algorithm} | {told} |"
 
 
 def _late(store, rows):
@@ -99,22 +101,22 @@ def _late(store, rows):
     yield "|---|---|---|---|---|"
     for row in rows:
         curves = [store.curve(run.key) for run in row.runs]
-        grid, steps = curves[0][0], row.chosen.steps
+        grid, steps = curves[0][0], row.plan.steps
         tenth, half = np.searchsorted(grid, [steps // 10, steps // 2])
         sums = np.array([cumulated for _, cumulated in curves])
         first, last = sums[:, tenth] / grid[tenth], (sums[:, -1] - sums[:, half]) / (steps - grid[half])
-        few = (last < 0.97 * row.optimal_gain).sum()
+        few = (last < 0.97 * row.plan.optimal_gain).sum()
         told = f"{first.mean():.4f} | {last.mean():.4f} | {few} of {len(last)}"
-        yield f"| {row.cell.problem.label} | {row.cell.algorithm} | {told} |"
+        yield f"| {row.plan.problem} | {row.plan.algorithm} | {told} |"
 
 
 def _time(summary, sessions, whole):
     """Where the time went, in processor seconds, and how long it took."""
     spent: dict[tuple[str, str], float] = {}
     for row in summary.rows:
-        if row.cell.together is None:
-            figure = row.cell.study
-            spent[figure, row.cell.algorithm] = spent.get((figure, row.cell.algorithm), 0.0) + row.seconds
+        if row.plan.together is None:
+            figure = row.plan.study
+            spent[figure, row.plan.algorithm] = spent.get((figure, row.plan.algorithm), 0.0) + row.seconds
     yield "| figure | algorithm | processor seconds, tuning included |"
     yield "|---|---|---|"
     for (figure, algorithm), seconds in spent.items():

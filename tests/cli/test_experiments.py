@@ -93,7 +93,7 @@ def test_sweep_prints_stores_and_goes_on(capsys, study, tmp_path):
     again = run(capsys, "sweep", study, "--out", str(tmp_path / "a"), "--json")[1]
     assert {row["runs"] for row in json.loads(again)["rows"]} == {3}
     with Store(tmp_path / "a", write=False) as store:
-        commands = [session["plan"][0]["study"] for session in store.sessions()]
+        commands = [session["plan"]["lines"][0]["study"] for session in store.sessions()]
     assert commands == ["study", "study"]
     more = run(capsys, "sweep", study, "--out", str(tmp_path / "a"), "--json", "--runs", "5", "--seed", "3")[1]
     assert {row["runs"] for row in json.loads(more)["rows"]} == {5}

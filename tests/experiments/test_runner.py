@@ -33,12 +33,12 @@ def contents(folder):
 
 def test_a_study_gives_what_the_library_gives(tmp_path):
     summary = run_studies(SMALL, tmp_path, workers=2)
-    for row in summary.rows:
-        configuration = row.chosen
+    for row, cell in zip(summary.rows, SMALL.cells(), strict=True):
+        configuration = cell.candidates[row.chosen]
         result = aapi.run(configuration.algorithm, configuration.problem.make(), 5000, 4, 0)
         assert np.array_equal(row.averages, result.average_reward[:, -1])
         assert row.rewards == spread(result.average_reward[:, -1])
-        assert row.optimal_gain == result.optimal_gain
+        assert row.plan.optimal_gain == result.optimal_gain
         assert row.regret == pytest.approx(result.regret[:, -1].mean())
         with Store(tmp_path, write=False) as store:
             grid, cumulated = store.curve(row.runs[2].key)
@@ -53,7 +53,7 @@ def test_the_choice_is_made_on_tuning_runs_alone(tmp_path):
         aapi.run(c.algorithm, c.problem.make(), 5000, 2, 777).average_reward[:, -1].mean() for c in cell.candidates
     ]
     with Store(tmp_path, write=False) as store:
-        assert list(tuning_scores(store, cell)) == expected
+        assert list(tuning_scores(store, cell.plan)) == expected
     assert summary.rows[0].choice == {"eta": [0.1, 100.0][int(np.argmax(expected))]}
     (entry, _) = (e for e in summary.sensitivity if e["algorithm"] == "aapi" and e["problem"] == "ergodic 5")
     assert (entry["candidate"], entry["mean"]) == ({"eta": 0.1}, expected[0])
@@ -82,14 +82,14 @@ def test_problems_tuned_together_share_the_best_choice_on_a_common_scale(tmp_pat
     summary = run_studies(shared, tmp_path)
     choices = {row.choice["eta"] for row in summary.rows}
     assert len(choices) == 1
-    cells = shared.cells()
     with Store(tmp_path, write=False) as store:
-        scores = []
-        for cell in cells:
-            random, best = cell.problem.references()
-            scores.append((tuning_scores(store, cell) - random) / (best - random))
+        scores, plans = [], store.plans()
+        assert plans == [cell.plan for cell in shared.cells()]
+        for plan in plans:
+            random, best = plan.references
+            scores.append((tuning_scores(store, plan) - random) / (best - random))
         assert choices == {[0.01, 1.0, 100.0][int(np.argmax(np.sum(scores, axis=0)))]}
-        assert choose(store, cells) == int(np.argmax(np.sum(scores, axis=0)))
+        assert choose(store, plans) == int(np.argmax(np.sum(scores, axis=0)))
 
 
 def test_problems_with_other_grids_are_not_tuned_together(tmp_path):
@@ -146,10 +146,11 @@ def test_tuning_together_needs_a_known_optimum(tmp_path):
 def test_a_partial_store_is_summarised_with_what_is_missing(tmp_path):
     cells = SMALL.cells()
     with Store(tmp_path) as store:
-        row = summarise(store, cells).rows[1]
+        plans, configuration = [cell.plan for cell in cells], cells[1].candidates[0]
+        row = summarise(store, plans).rows[1]
         assert (row.rewards, row.missing) == (None, 4)
-        store.add(row.chosen, "politex", perform(Task(row.chosen, 0, (0, 2))))
-        row = summarise(store, cells).rows[1]
+        store.add(configuration, "politex", perform(Task(configuration, 0, (0, 2))))
+        row = summarise(store, plans).rows[1]
         assert (row.rewards.count, row.missing, [run.number for run in row.runs]) == (2, 2, [0, 2])
 
 

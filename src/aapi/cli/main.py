@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import aapi
-from aapi.cli import evaluate, export, reproduce, run, solve, sweep, train, tune
+from aapi.cli import evaluate, export, figures, report, reproduce, run, solve, sweep, train, tune, watch
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = ["main"]
 EXAMPLES = """examples:
   aapi reproduce                                 the paper's figures, in two minutes
   aapi sweep study.toml --out results            a study of your own
+  aapi watch results                             its curves as they grow, in the browser
   aapi tune deep-sea --search eta=0.01..100      good settings
   aapi train CartPole-v1 --save cart.aapi        an agent for any Gymnasium environment with discrete actions
   aapi evaluate cart.aapi --video cart.gif       see how it does
@@ -47,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
-    for module in (reproduce, sweep, tune, export, train, evaluate, run, solve):
+    for module in (reproduce, sweep, watch, report, figures, tune, export, train, evaluate, run, solve):
         module.add_command(commands)
     return top
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 from aapi.experiments.engines import start_engine
+from aapi.experiments.inside import look_inside
 from aapi.experiments.runner import requests_to_stop, run_cells
+from aapi.experiments.standing import work_left
 from aapi.experiments.store import Store
 from aapi.experiments.study import Study
 from aapi.experiments.summary import Summary, summarise
@@ -46,11 +48,13 @@ def run_studies(
     foreign = any(cell.problem.is_foreign for cell in cells)
     start = time.perf_counter()
     with Store(out) as store:
-        session = store.begin([cell.plan() for cell in cells])
+        plans = [cell.plan for cell in cells]
+        session = store.begin(plans, work_left(store, plans)[0])
         with (
             requests_to_stop() as stop,  # from the start: processes that begin do not like to be interrupted
             start_engine(engine or ("processes" if foreign else "threads"), workers, address) as started,
         ):
             run_cells(cells, store, started, stop, progress=progress, retry_failed=retry_failed)
+            look_inside(cells, store, started, stop, progress=progress)
         store.end(session, time.perf_counter() - start)
-        return summarise(store, cells)
+        return summarise(store, plans)

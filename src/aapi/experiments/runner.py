@@ -50,7 +50,7 @@ def run_cells(
     stop: when it is set, the tasks in flight finish, and `Interrupted` is raised.
     retry_failed: do those again that are in the store as failed.
     """
-    check_together(cells)
+    check_together([cell.plan for cell in cells])
     work = _Work(cells, store, retry_failed)
     with progress_bars(work.totals, show=progress) as advance:
         flying: dict[Future[list[Outcome]], tuple[Task, str, str]] = {}
@@ -97,7 +97,7 @@ class _Work:
         self.needed = len(tuning) + sum(cell.runs for cell in cells)
         self.groups = [
             Group([cells[i] for i in members], {key for i in members for key in _tuning_keys(cells[i])} - stored)
-            for members in groups(cells)
+            for members in groups([cell.plan for cell in cells])
         ]
         # Long ones first: what depends on them can then begin while others are still tuning.
         for group in sorted(self.groups, key=_cost, reverse=True):
@@ -121,7 +121,7 @@ class _Work:
                     self._report(group, counted=True)
 
     def _report(self, group: Group, *, counted: bool = False) -> None:
-        chosen = choose(self.store, group.cells)
+        chosen = choose(self.store, [cell.plan for cell in group.cells])
         for cell in group.cells:
             self._add(cell.candidates[chosen], cell, cell.seed, cell.runs, counted=counted)
 

@@ -10,7 +10,7 @@ import sqlite3
 import sys
 import time
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ import numpy as np
 import aapi
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments.description import source_version
+from aapi.experiments.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +34,9 @@ __all__ = ["FILE", "Run", "Store", "StoreError", "locked_folder"]
 
 FORMAT = 1
 FILE = "results.db"
-SCHEMA = """
+LOCK = ".lock"
+INSIDES = "CREATE TABLE insides (run TEXT PRIMARY KEY, contents BLOB NOT NULL, checksum INTEGER NOT NULL)"
+SCHEMA = f"""
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE grids (key TEXT PRIMARY KEY, steps BLOB NOT NULL);
 CREATE TABLE configurations (
@@ -46,6 +49,7 @@ CREATE TABLE runs (
     cumulated BLOB, checksum INTEGER
 );
 CREATE INDEX runs_of_a_configuration ON runs (configuration, seed, run);
+{INSIDES};
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, command TEXT NOT NULL, plan TEXT NOT NULL, machine TEXT NOT NULL, began REAL NOT NULL,
     ended REAL, seconds REAL
@@ -90,6 +94,8 @@ class Store:
                 self._database.execute("PRAGMA synchronous = NORMAL")
             if write and empty:
                 self._create()
+            elif write:  # a store that was made before there was this table
+                self._database.execute(INSIDES.replace("TABLE", "TABLE IF NOT EXISTS"))
 
     def _create(self) -> None:
         about = {"format": FORMAT, "aapi": aapi.__version__, "sources": source_version()}
@@ -155,13 +161,14 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin(self, plan: Any) -> int:
-        """Note a session: what is to be done, where, by which command."""
+    def begin(self, plans: Sequence[Plan], left: float = 0.0) -> int:
+        """Note a session: what is to be done, where, by which command. left: about how many seconds of work."""
+        plan = {"lines": [line.facts() for line in plans], "left": left}
         machine = {
             "system": platform.platform(), "processors": os.cpu_count(), "python": platform.python_version(),
             "numpy": np.__version__, "aapi": aapi.__version__, "sources": source_version(),
         }  # fmt: skip
-        row = (shlex.join(["aapi", *sys.argv[1:]]), json.dumps(plan), json.dumps(machine), time.time())
+        row = (shlex.join(["aapi", *sys.argv[1:]]), json.dumps(plan, default=str), json.dumps(machine), time.time())
         with self._told("written to"), self._transaction() as database:
             cursor = database.execute("INSERT INTO sessions (command, plan, machine, began) VALUES (?, ?, ?, ?)", row)
             return int(cursor.lastrowid or 0)
@@ -247,6 +254,52 @@ class Store:
             rows = [dict(zip(names, row, strict=True)) for row in cursor]
         return [row | {name: json.loads(row[name]) for name in ("plan", "machine")} for row in rows]
 
+    def plans(self) -> list[Plan]:
+        """What was planned in this folder: of each study, the latest plan."""
+        found: dict[str, list[Plan]] = {}
+        sessions = self.sessions()
+        for session in sessions:
+            lines = session["plan"]["lines"] if isinstance(session["plan"], dict) else [None]
+            try:
+                read = [Plan.read(line) for line in lines]
+            except InvalidInput:
+                continue
+            for study in {plan.study for plan in read}:
+                found.pop(study, None)
+            for plan in read:
+                found.setdefault(plan.study, []).append(plan)
+        if not found and sessions:
+            raise StoreError(
+                f"the plans in {self.path} are another version's: give the command again that made it, which does "
+                f"nothing twice: {sessions[-1]['command']}"
+            )
+        return [plan for plans in found.values() for plan in plans]
+
+    def add_inside(self, run: str, contents: bytes) -> None:
+        """Keep what a run looks like inside."""
+        with self._told("written to"), self._transaction() as database:
+            row = (run, contents, zlib.crc32(contents))
+            database.execute("INSERT OR REPLACE INTO insides VALUES (?, ?, ?)", row)
+
+    def inside(self, run: str) -> bytes | None:
+        """What a run looks like inside, if that was kept."""
+        if not self._has_insides:
+            return None
+        with self._told("read"):
+            row = self._database.execute("SELECT contents, checksum FROM insides WHERE run = ?", (run,)).fetchone()
+        if row is None:
+            return None
+        if not isinstance(row[0], bytes) or zlib.crc32(row[0]) != row[1]:
+            raise StoreError(f"{self.path} is damaged (the inside of run {run} is not what was written): {RECOVERY}")
+        return row[0]
+
+    @property
+    def _has_insides(self) -> bool:
+        """Older stores that are only read have none."""
+        with self._told("read"):
+            query = "SELECT count(*) FROM sqlite_master WHERE name = 'insides'"
+            return bool(self._database.execute(query).fetchone()[0])
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every run with its configuration, for export."""
         query = (
@@ -261,14 +314,37 @@ class Store:
                 found = dict(zip(names, row, strict=True))
                 yield found | {"settings": json.loads(found["settings"])}
 
-    def others(self) -> int:
-        """How many runs there are of another version, which are kept and not used."""
+    def others(self, used: set[str]) -> int:
+        """How many runs there are of another version, and of no configuration that is used."""
         query = (
-            "SELECT count(*) FROM runs JOIN configurations ON configuration = configurations.key WHERE "
-            "coalesce(json_extract(description, '$.sources'), '') != ? OR json_extract(description, '$.aapi') != ?"
+            "SELECT configurations.key, count(*) FROM runs JOIN configurations ON configuration = configurations.key "
+            "WHERE coalesce(json_extract(description, '$.sources'), '') != ? OR json_extract(description, '$.aapi') != "
+            "? GROUP BY configurations.key"
         )
         with self._told("read"):
-            return int(self._database.execute(query, (source_version(), aapi.__version__)).fetchone()[0])
+            found = self._database.execute(query, (source_version(), aapi.__version__)).fetchall()
+        return sum(count for key, count in found if key not in used)
+
+    def version(self) -> str:
+        """A word that changes with what is stored, and with whether somebody is writing."""
+        parts = ["SELECT count(*) || '.' || coalesce(max(rowid), 0) FROM runs",
+                 "SELECT count(*) || '.' || count(ended) FROM sessions"]  # fmt: skip
+        parts += ["SELECT count(*) FROM insides"] if self._has_insides else []
+        with self._told("read"):
+            found = [str(self._database.execute(query).fetchone()[0]) for query in parts]
+        return "-".join([*found, str(int(self.is_being_written()))])
+
+    def is_being_written(self) -> bool:
+        """Whether some process holds the folder."""
+        path = self.folder / LOCK
+        if not path.exists():
+            return False
+        with closing(_connection(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0.0)) as lock:
+            try:
+                lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except sqlite3.OperationalError as error:
+                return "locked" in str(error)
+        return False
 
 
 RECOVERY = "nothing was changed; move it away and start anew, or save what is left with: sqlite3 results.db .recover"
@@ -282,7 +358,7 @@ def locked_folder(folder: Path) -> sqlite3.Connection:
         raise StoreError(f"cannot make the folder {folder}: {error.strerror}; nothing was started") from None
     lock = None
     try:
-        lock = _connection(folder / ".lock", timeout=0.0)
+        lock = _connection(folder / LOCK, timeout=0.0)
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
         if lock is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import tomllib
@@ -22,6 +23,8 @@ from aapi.experiments.entries import (
     read_algorithm,
     read_problem,
 )
+from aapi.experiments.plan import Plan
+from aapi.experiments.work import expected_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,22 +58,20 @@ class Cell:
         """The problem of all candidates."""
         return self.candidates[0].problem
 
-    def plan(self) -> dict[str, Any]:
-        """The cell as JSON, for whoever reads a store without the study."""
-        return {
-            "study": self.study,
-            "problem": self.problem.label,
-            "reward_scale": self.problem.reward_scale,
-            "algorithm": self.algorithm,
-            "candidates": [candidate.key for candidate in self.candidates],
-            "choices": self.choices,
-            "tuned": self.tuned,
-            "together": self.together,
-            "runs": self.runs,
-            "seed": self.seed,
-            "tuning_runs": self.tuning_runs,
-            "tuning_seed": self.tuning_seed,
-        }
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """The cell in words and keys, for whoever reads a store without the study."""
+        first = self.candidates[0]
+        random, best = self.problem.references()
+        return Plan(
+            study=self.study, problem=self.problem.label, reward_scale=self.problem.reward_scale,
+            algorithm=self.algorithm, steps=first.steps,
+            settings={name: value for name, value in first.settings.items() if name not in self.tuned},
+            features=None if first.features is None else str(first.features),
+            candidates=tuple(candidate.key for candidate in self.candidates), choices=self.choices, tuned=self.tuned,
+            together=self.together, runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs,
+            tuning_seed=self.tuning_seed, random_gain=random, optimal_gain=best, seconds=expected_seconds(first),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

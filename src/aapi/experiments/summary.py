@@ -14,9 +14,8 @@ from aapi.experiments.statistics import Interval, Spread, compare, spread
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aapi.experiments.configuration import Configuration
+    from aapi.experiments.plan import Plan
     from aapi.experiments.store import Run, Store
-    from aapi.experiments.study import Cell
 
 __all__ = ["Comparison", "Row", "Summary", "mean_score", "summarise"]
 
@@ -25,49 +24,48 @@ __all__ = ["Comparison", "Row", "Summary", "mean_score", "summarise"]
 class Row:
     """One line of the closing table. Rewards are of whole runs; failed: what went wrong, by number of the run."""
 
-    cell: Cell
-    chosen: Configuration
+    plan: Plan
+    chosen: int
     rewards: Spread | None
     runs: list[Run]
     failed: dict[int, str]
     missing: int
     failed_tuning: int
-    random_gain: float | None
-    optimal_gain: float | None
     seconds: float
 
     @property
     def choice(self) -> dict[str, Any]:
         """What tuning chose."""
-        return self.cell.choices[self.cell.candidates.index(self.chosen)]
+        return self.plan.choices[self.chosen]
 
     @property
     def fraction(self) -> float | None:
         """Of the optimal gain, if that is known and positive."""
-        if self.rewards is None or self.optimal_gain is None or self.optimal_gain <= 0.0:
+        if self.rewards is None or self.plan.optimal_gain is None or self.plan.optimal_gain <= 0.0:
             return None
-        return self.rewards.mean.estimate / self.optimal_gain
+        return self.rewards.mean.estimate / self.plan.optimal_gain
 
     @property
     def score(self) -> float | None:
         """On the scale from acting at random (0) to the optimum (1)."""
         if self.rewards is None:
             return None
-        return score(self.rewards.mean.estimate, (self.random_gain, self.optimal_gain))
+        return score(self.rewards.mean.estimate, self.plan.references)
 
     @property
     def score_error(self) -> float | None:
         """The standard error of the score."""
-        if self.rewards is None or self.score is None or self.optimal_gain is None or self.random_gain is None:
+        random, best = self.plan.references
+        if self.rewards is None or self.score is None or random is None or best is None:
             return None
-        return self.rewards.std / math.sqrt(self.rewards.count) / (self.optimal_gain - self.random_gain)
+        return self.rewards.std / math.sqrt(self.rewards.count) / (best - random)
 
     @property
     def regret(self) -> float | None:
         """Σ_t (λ_* − r_t), mean over runs."""
-        if self.rewards is None or self.optimal_gain is None:
+        if self.rewards is None or self.plan.optimal_gain is None:
             return None
-        return self.chosen.steps * (self.optimal_gain - self.rewards.mean.estimate)
+        return self.plan.steps * (self.plan.optimal_gain - self.rewards.mean.estimate)
 
     @property
     def averages(self) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -76,22 +74,22 @@ class Row:
 
     def facts(self) -> dict[str, Any]:
         """For machines."""
-        problem = self.cell.problem
+        plan = self.plan
         return {
-            "study": self.cell.study,
-            "problem": problem.label,
-            "reward_scale": problem.reward_scale,
-            "algorithm": self.cell.algorithm,
+            "study": plan.study,
+            "problem": plan.problem,
+            "reward_scale": plan.reward_scale,
+            "algorithm": plan.algorithm,
             "chosen": self.choice,
-            "settings": dict(self.chosen.settings),
-            "steps": self.chosen.steps,
+            "settings": {**plan.settings, **self.choice},
+            "steps": plan.steps,
             "runs": 0 if self.rewards is None else self.rewards.count,
             "failed": {str(number): error for number, error in self.failed.items()},
             "failed_tuning_runs": self.failed_tuning,
             "missing": self.missing,
             "average_reward": None if self.rewards is None else asdict(self.rewards),
-            "random_gain": self.random_gain,
-            "optimal_gain": self.optimal_gain,
+            "random_gain": plan.random_gain,
+            "optimal_gain": plan.optimal_gain,
             "fraction": self.fraction,
             "score": self.score,
             "regret": self.regret,
@@ -114,12 +112,18 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Rows, comparisons, and the tuning runs behind them."""
+    """Rows, comparisons, and the tuning runs behind them.
+
+    sensitivity: of each algorithm on each problem, from the study that has most tuning runs of it; scaled: the same
+        from studies with rewards on several scales alone, so that their scales have the same runs.
+    others: runs in the store that another version made, and that are not used.
+    """
 
     rows: list[Row]
     comparisons: list[Comparison]
     sensitivity: list[dict[str, Any]]
-    others: int = 0  # runs in the store that another version made, which are not used
+    scaled: list[dict[str, Any]]
+    others: int = 0
 
     def facts(self) -> dict[str, Any]:
         """For machines."""
@@ -127,15 +131,24 @@ class Summary:
             "rows": [row.facts() for row in self.rows],
             "comparisons": [asdict(comparison) for comparison in self.comparisons],
             "sensitivity": self.sensitivity,
+            "scaled": self.scaled,
             "runs_of_other_versions": self.others,
         }
 
 
-def summarise(store: Store, cells: Sequence[Cell]) -> Summary:
-    """Everything that the store has of these cells; what is missing is counted, not guessed."""
-    chosen = {i: choose(store, [cells[i] for i in members]) for members in groups(cells) for i in members}
-    rows = [_row(store, cell, cell.candidates[chosen[i]]) for i, cell in enumerate(cells)]
-    return Summary(rows, _comparisons(rows), _sensitivity(store, cells), store.others())
+def summarise(store: Store, plans: Sequence[Plan]) -> Summary:
+    """Everything that the store has of these plans; what is missing is counted, not guessed."""
+    chosen: dict[int, int] = {}
+    for members in groups(plans):
+        chosen |= dict.fromkeys(members, choose(store, [plans[i] for i in members]))
+    rows = [_row(store, plan, chosen[i]) for i, plan in enumerate(plans)]
+    used = {key for plan in plans for key in plan.candidates}
+    scales: dict[str, set[float]] = {}
+    for plan in plans:
+        scales.setdefault(plan.study, set()).add(plan.reward_scale)
+    scaled = [plan for plan in plans if len(scales[plan.study]) > 1]
+    others = store.others(used)
+    return Summary(rows, _comparisons(rows), _sensitivity(store, plans), _sensitivity(store, scaled), others)
 
 
 def mean_score(rows: Sequence[Row]) -> tuple[float, float] | None:
@@ -147,21 +160,18 @@ def mean_score(rows: Sequence[Row]) -> tuple[float, float] | None:
     return float(scores.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
 
-def _row(store: Store, cell: Cell, chosen: Configuration) -> Row:
-    runs = store.runs(chosen.key, cell.seed, range(cell.runs))
+def _row(store: Store, plan: Plan, chosen: int) -> Row:
+    runs = store.runs(plan.candidates[chosen], plan.seed, range(plan.runs))
     rewards = np.array([run.average_reward for run in runs if run.average_reward is not None])
-    tuning = [run for c in cell.candidates for run in store.runs(c.key, cell.tuning_seed, range(cell.tuning_runs))]
-    random, best = cell.problem.references()
+    tuning = [run for key in plan.candidates for run in store.runs(key, plan.tuning_seed, range(plan.tuning_runs))]
     return Row(
-        cell=cell,
+        plan=plan,
         chosen=chosen,
         rewards=spread(rewards) if rewards.size else None,
         runs=runs,
         failed={run.number: run.error for run in runs if run.error is not None},
-        missing=cell.runs - len(runs),
+        missing=plan.runs - len(runs),
         failed_tuning=sum(run.error is not None for run in tuning),
-        random_gain=random,
-        optimal_gain=best,
         seconds=sum(run.seconds for run in runs) + sum(run.seconds for run in tuning),
     )
 
@@ -171,38 +181,36 @@ def _comparisons(rows: Sequence[Row]) -> list[Comparison]:
     first: dict[Any, Row] = {}
     found = []
     for row in rows:
-        problem = row.cell.problem
-        place = (row.cell.study, problem.label, problem.reward_scale, row.chosen.steps)
+        place = row.plan.place
         ours = first.setdefault(place, row)
         if ours is row or min(len(ours.averages), len(row.averages)) < 2:
             continue
         difference, improvement = compare(ours.averages, row.averages)
-        found.append(Comparison(*place[:3], ours.cell.algorithm, row.cell.algorithm, difference, improvement))
+        found.append(Comparison(*place[:3], ours.plan.algorithm, row.plan.algorithm, difference, improvement))
     return found
 
 
-def _sensitivity(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """The average reward of each candidate over its tuning runs, once for each cell that was tuned."""
+def _sensitivity(store: Store, plans: Sequence[Plan]) -> list[dict[str, Any]]:
+    """The average reward of each candidate over its tuning runs, once for each plan that was tuned."""
     found: dict[Any, dict[str, Any]] = {}
-    for cell in cells:
-        if len(cell.candidates) == 1:
+    for plan in plans:
+        if not plan.is_tuned:
             continue
-        random, best = cell.problem.references()
-        for candidate, choice in zip(cell.candidates, cell.choices, strict=True):
-            place = (cell.problem.label, cell.algorithm, cell.tuned, candidate.key)
-            runs = store.runs(candidate.key, cell.tuning_seed, range(cell.tuning_runs))
+        for candidate, choice in zip(plan.candidates, plan.choices, strict=True):
+            place = (plan.problem, plan.algorithm, plan.tuned, candidate)
+            runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
             if len(runs) < found.get(place, {}).get("runs", 0):
                 continue  # the same in another study, with more runs
             rewards = [run.average_reward for run in runs if run.average_reward is not None]
             found[place] = {
-                "problem": cell.problem.label,
-                "reward_scale": cell.problem.reward_scale,
-                "algorithm": cell.algorithm,
+                "problem": plan.problem,
+                "reward_scale": plan.reward_scale,
+                "algorithm": plan.algorithm,
                 "candidate": choice,
                 "runs": len(runs),
                 "failed": sum(run.error is not None for run in runs),
                 "mean": float(np.mean(rewards)) if rewards else None,
                 "std": float(np.std(rewards, ddof=1)) if len(rewards) > 1 else 0.0,
-                "score": score(float(np.mean(rewards)), (random, best)) if rewards else None,
+                "score": score(float(np.mean(rewards)), plan.references) if rewards else None,
             }
     return list(found.values())

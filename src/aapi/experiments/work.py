@@ -34,6 +34,7 @@ __all__ = [
     "perform",
     "run_key",
     "run_seed",
+    "told",
     "unpacked",
 ]
 
@@ -102,7 +103,7 @@ def perform(task: Task) -> list[Outcome]:
     except Exception as error:  # noqa: BLE001 - whatever a user's part or environment may raise
         if len(task.runs) > 1:
             return [outcome for number in task.runs for outcome in perform(replace(task, runs=(number,)))]
-        return [_outcome(task, task.runs[0], time.perf_counter() - start, error=_told(error))]
+        return [_outcome(task, task.runs[0], time.perf_counter() - start, error=told(error))]
     each = (time.perf_counter() - start) / len(task.runs)
     return [
         _outcome(task, number, each, grid=grid, cumulated=curve)
@@ -164,7 +165,7 @@ def _outcome(task: Task, number: int, seconds: float, **found: Any) -> Outcome:
     return Outcome(run_key(configuration, task.seed, number), configuration.key, task.seed, number, seconds, **found)
 
 
-def _told(error: BaseException) -> str:
+def told(error: BaseException) -> str:
     """One line: what went wrong, and where, if it is not an error that speaks for itself."""
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, AapiError):

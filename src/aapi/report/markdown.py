@@ -20,20 +20,21 @@ __all__ = ["comparison_lines", "result_lines", "scale_lines", "sensitivity_lines
 FILE = "results.md"
 
 
-def write_markdown(summary: Summary, folder: str | os.PathLike[str], command: str) -> Path:
+def write_markdown(summary: Summary, folder: str | os.PathLike[str], commands: Sequence[str]) -> Path:
     """Write the page into the folder, and return its path."""
     path = Path(folder) / FILE
     with atomic_write(path) as file:
-        file.write("\n".join([*_page(summary, command), ""]).encode())
+        file.write("\n".join([*_page(summary, commands), ""]).encode())
     return path
 
 
-def _page(summary: Summary, command: str) -> Iterator[str]:
+def _page(summary: Summary, commands: Sequence[str]) -> Iterator[str]:
     yield "# Results"
     yield ""
-    yield f"Made by `{command}`. Means over runs with 95 % bootstrap intervals; std is over runs, as in the paper."
-    for study in dict.fromkeys(row.cell.study for row in summary.rows):
-        rows = [row for row in summary.rows if row.cell.study == study]
+    made = ", ".join(f"`{command}`" for command in dict.fromkeys(commands))
+    yield f"Made by {made}. Means over runs with 95 % bootstrap intervals; std is over runs, as in the paper."
+    for study in dict.fromkeys(row.plan.study for row in summary.rows):
+        rows = [row for row in summary.rows if row.plan.study == study]
         yield from ("", f"## {study}", "")
         yield from result_lines(rows)
         comparisons = [comparison for comparison in summary.comparisons if comparison.study == study]
@@ -71,15 +72,15 @@ def result_lines(rows: Sequence[Row]) -> Iterator[str]:
             "regret", "time")  # fmt: skip
     lines = []
     for row in rows:
-        problem = row.cell.problem
-        start = [_named(problem.label, problem.reward_scale), row.cell.algorithm, told_choice(row)]
+        plan = row.plan
+        start = [_named(plan.problem, plan.reward_scale), row.plan.algorithm, told_choice(row)]
         end = [
             "" if row.fraction is None else f"{row.fraction:.1%}",
             "" if row.regret is None else f"{row.regret:,.0f}",
             f"{row.seconds:.1f} s",
         ]
         if row.rewards is None:
-            lines.append([*start, f"0 of {row.cell.runs}", *[""] * 4, *end])
+            lines.append([*start, f"0 of {row.plan.runs}", *[""] * 4, *end])
             continue
         rewards = row.rewards
         middle = [
@@ -111,10 +112,9 @@ def settings_lines(rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     said: dict[str, None] = {}
     for row in rows:
-        shown = {k: v for k, v in row.chosen.settings.items() if k not in row.cell.tuned}
-        text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in shown.items())
-        features = "" if row.chosen.features is None else f", features {row.chosen.features}"
-        said[f"- {row.cell.problem.label}, {row.cell.algorithm}: {row.chosen.steps:,} steps, {text}{features}"] = None
+        text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.plan.settings.items())
+        features = "" if row.plan.features is None else f", features {row.plan.features}"
+        said[f"- {row.plan.problem}, {row.plan.algorithm}: {row.plan.steps:,} steps, {text}{features}"] = None
     yield from said
 
 
@@ -143,11 +143,11 @@ def _score(entry: dict[str, Any]) -> str:
 
 def scale_lines(rows: Sequence[Row]) -> Iterator[str]:
     """Algorithms and scales: the score of one choice for all problems, problem by problem."""
-    problems = list(dict.fromkeys(row.cell.problem.label for row in rows))
+    problems = list(dict.fromkeys(row.plan.problem for row in rows))
     lines = []
-    for algorithm, scale in dict.fromkeys((row.cell.algorithm, row.cell.problem.reward_scale) for row in rows):
-        mine = [r for r in rows if (r.cell.algorithm, r.cell.problem.reward_scale) == (algorithm, scale)]
-        scores = {r.cell.problem.label: r.score for r in mine}
+    for algorithm, scale in dict.fromkeys((row.plan.algorithm, row.plan.reward_scale) for row in rows):
+        mine = [r for r in rows if (r.plan.algorithm, r.plan.reward_scale) == (algorithm, scale)]
+        scores = {r.plan.problem: r.score for r in mine}
         each = ["" if (score := scores.get(problem)) is None else f"{score:.2f}" for problem in problems]
         lines.append([algorithm, told_choice(mine[0]), f"× {scale:g}", told_score(mine), *each])
     yield from _table(("algorithm", "chosen", "rewards", "mean score", *problems), lines)

@@ -18,10 +18,10 @@ HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "
 
 def closing_tables(summary: Summary) -> Iterator[str]:
     """A table for each study; where problems were tuned together, one line for each algorithm and scale."""
-    for study in dict.fromkeys(row.cell.study for row in summary.rows):
-        rows = [row for row in summary.rows if row.cell.study == study]
+    for study in dict.fromkeys(row.plan.study for row in summary.rows):
+        rows = [row for row in summary.rows if row.plan.study == study]
         yield f"\n{study}: {_counted(rows)}"
-        if any(row.cell.together for row in rows):
+        if any(row.plan.together for row in rows):
             yield "score: 0 is acting at random, 1 the optimum; mean ± its error, and the worst"
             yield from aligned(_shared(rows), right=(3, 4))
         else:
@@ -32,14 +32,14 @@ def closing_tables(summary: Summary) -> Iterator[str]:
 def failures(summary: Summary) -> Iterator[str]:
     """What failed or is missing, never left out silently."""
     for row in summary.rows:
-        where = f"{row.cell.algorithm} on {row.cell.problem.label}"
+        where = f"{row.plan.algorithm} on {row.plan.problem}"
         if row.failed:
             number, error = next(iter(row.failed.items()))
-            yield f"failed: {len(row.failed)} of {row.cell.runs} runs of {where}; run {number}: {error}"
+            yield f"failed: {len(row.failed)} of {row.plan.runs} runs of {where}; run {number}: {error}"
         if row.failed_tuning:
             yield f"failed: {row.failed_tuning} tuning runs of {where}; candidates with failures are never chosen"
         if row.missing:
-            yield f"missing: {row.missing} of {row.cell.runs} runs of {where}"
+            yield f"missing: {row.missing} of {row.plan.runs} runs of {where}"
     if summary.others:
         yield f"note: {summary.others} runs in the store are of another version of aapi; they are kept, and not used"
 
@@ -61,21 +61,21 @@ def told_score(rows: Sequence[Row]) -> str:
 
 
 def _counted(rows: Sequence[Row]) -> str:
-    first = rows[0].cell
+    first = rows[0].plan
     others = f"{first.tuning_runs} other{'s' if first.tuning_runs > 1 else ''}"
-    tuned = f", tuned on {others}" if any(len(row.cell.candidates) > 1 for row in rows) else ""
+    tuned = f", tuned on {others}" if any(row.plan.is_tuned for row in rows) else ""
     return f"{first.runs} runs{tuned}"
 
 
 def _line(row: Row) -> tuple[str, ...]:
-    problem = row.cell.problem
-    label = problem.label + ("" if problem.reward_scale == 1.0 else f" ×{problem.reward_scale:g}")
+    plan = row.plan
+    label = plan.problem + ("" if plan.reward_scale == 1.0 else f" ×{plan.reward_scale:g}")
     if row.rewards is None:
-        return label, row.cell.algorithm, told_choice(row), "no run", "", "", f"{row.seconds:.1f} s"
+        return label, row.plan.algorithm, told_choice(row), "no run", "", "", f"{row.seconds:.1f} s"
     rewards = row.rewards
     return (
         label,
-        row.cell.algorithm,
+        row.plan.algorithm,
         told_choice(row),
         f"{rewards.mean.estimate:.4g} ± {rewards.std:.2g}",
         "" if row.fraction is None else f"{row.fraction:.1%}",
@@ -86,10 +86,10 @@ def _line(row: Row) -> tuple[str, ...]:
 
 def _shared(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     lines: list[tuple[str, ...]] = [("algorithm", "chosen", "rewards", "score", "worst", "on")]
-    places = dict.fromkeys((row.cell.algorithm, row.cell.problem.reward_scale) for row in rows)
+    places = dict.fromkeys((row.plan.algorithm, row.plan.reward_scale) for row in rows)
     for algorithm, scale in places:
-        mine = [r for r in rows if (r.cell.algorithm, r.cell.problem.reward_scale) == (algorithm, scale)]
-        scores: list[tuple[float, Any]] = [(r.score, r.cell.problem.label) for r in mine if r.score is not None]
+        mine = [r for r in rows if (r.plan.algorithm, r.plan.reward_scale) == (algorithm, scale)]
+        scores: list[tuple[float, Any]] = [(r.score, r.plan.problem) for r in mine if r.score is not None]
         if scores:
             worst, label = min(scores)
             lines.append((algorithm, told_choice(mine[0]), f"×{scale:g}", told_score(mine), f"{worst:.3f}", label))

@@ -1,0 +1,190 @@
+"""Inside a learner: one run done again, to the same bits, and what it saw, believed and did in every state."""
+
+from __future__ import annotations
+
+import io
+import json
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.algorithms import simulator
+from aapi.experiments.choice import choose, groups
+from aapi.experiments.work import expected_seconds, run_key, told
+from aapi.mdp import FiniteMDP, solve
+from aapi.progress import progress_bars
+from aapi.simulation import ContinuousProblem, LinearPolicy
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.algorithms import Phase
+    from aapi.experiments.configuration import Configuration, Problem
+    from aapi.experiments.engines import Engine
+    from aapi.experiments.store import Run, Store
+    from aapi.experiments.study import Cell
+
+__all__ = ["Inside", "look_inside", "median_run", "read_inside"]
+
+FRAMES = 32  # phases that are kept, early ones closer together
+LARGEST = 2500  # states
+MOST = 36  # runs of a folder
+SIDE = 33  # points of a slice in each direction
+QUANTITIES = ("visits", "policy", "q_hat", "temperature", "surprise")
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """about: what the axes are; phases: the numbers of those that were kept; tables: (phases, states[, actions]).
+
+    `visits` are counts of the phase, `policy` is π_k, by which it acted, `q_hat` Q̂_k, `temperature` η_k(x) and
+    `surprise` ‖Q̂_k − M_k‖; a table that an algorithm does not have is missing.
+    """
+
+    about: dict[str, Any]
+    phases: NDArray[np.int64]
+    tables: dict[str, NDArray[np.float32]]
+
+
+def median_run(runs: Sequence[Run]) -> Run | None:
+    """The run in the middle, by average reward: neither the luckiest nor the one that locked in."""
+    done = sorted((run.average_reward, run.number, run) for run in runs if run.average_reward is not None)
+    return done[(len(done) - 1) // 2][2] if done else None
+
+
+def look_inside(
+    cells: Sequence[Cell], store: Store, engine: Engine, stop: threading.Event, *, progress: bool = False
+) -> None:
+    """Keep the inside of the median run of each cell; but not of Gymnasium environments, or where it is there already.
+
+    What goes wrong is kept in place of it: no results are lost for want of a picture.
+    """
+    wanted = list(_wanted(cells, store))
+    total = sum(expected_seconds(configuration) for configuration, _, _ in wanted)
+    with progress_bars({"looking inside": total}, show=progress) as advance:
+        work = {engine.executor.submit(_look, *each): each for each in wanted}
+        for future in as_completed(work):
+            configuration, seed, number = work[future]
+            error = future.exception()
+            contents = _packed({"error": told(error)}) if error is not None else future.result()
+            store.add_inside(run_key(configuration, seed, number), contents)
+            advance("looking inside", expected_seconds(configuration), "")
+            if stop.is_set():
+                for other in work:
+                    other.cancel()
+                return
+
+
+def _wanted(cells: Sequence[Cell], store: Store) -> Iterator[tuple[Configuration, int, int]]:
+    plans = [cell.plan for cell in cells]
+    seen: set[tuple[str, str]] = set()  # the first study that has an algorithm on a problem
+    for members in groups(plans):
+        chosen = choose(store, [plans[i] for i in members])
+        for cell in (cells[i] for i in members):
+            configuration, what = cell.candidates[chosen], (cell.problem.label, cell.algorithm)
+            run = median_run(store.runs(configuration.key, cell.seed, range(cell.runs)))
+            if run is None or what in seen or len(seen) == MOST or not _can_be_looked_into(cell.problem):
+                continue
+            seen.add(what)
+            if store.inside(run.key) is None:
+                yield configuration, cell.seed, run.number
+
+
+def _can_be_looked_into(problem: Problem) -> bool:
+    if problem.is_foreign or problem.reward_scale != 1.0:
+        return False
+    env = problem.make()
+    return not isinstance(env, FiniteMDP) or env.num_states <= LARGEST
+
+
+def read_inside(contents: bytes) -> Inside:
+    """What `look_inside` kept; no code is run."""
+    with np.load(io.BytesIO(contents), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    about = json.loads(arrays.pop("about").item())
+    return Inside(about, arrays.pop("phases", np.empty(0, dtype=np.int64)), arrays)
+
+
+def _packed(about: dict[str, Any], **arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+    return file.getvalue()
+
+
+def _look(configuration: Configuration, seed: int, number: int) -> bytes:
+    env = configuration.problem.make()
+    simulation = simulator(env, configuration.features, seed)([number])
+    see = _Slice(env, simulation.features) if isinstance(env, ContinuousProblem) else _Table(env)
+    length = min(getattr(configuration.algorithm, "phase_length", configuration.steps), configuration.steps)
+    kept = frames(configuration.steps // length)
+    seen: dict[str, list[Any]] = {name: [] for name in QUANTITIES}
+    for phase in configuration.algorithm.phases(simulation, configuration.steps):
+        if phase.number in kept:
+            for name, table in see(phase).items():
+                seen[name].append(table)
+    tables = {name: np.array(found, dtype=np.float32) for name, found in seen.items() if len(found) == len(kept)}
+    return _packed(see.about | {"run": number, "phase_length": length}, phases=np.array(kept), **tables)
+
+
+def frames(num_phases: int) -> list[int]:
+    """Which phases to keep: half of them evenly spaced, half geometrically."""
+    even, early = np.linspace(1, num_phases, FRAMES // 2), np.geomspace(1, num_phases, FRAMES // 2)
+    return [int(k) for k in np.unique(np.concatenate([even, early]).round())]
+
+
+class _Table:
+    """Every state of a finite problem."""
+
+    def __init__(self, env: FiniteMDP) -> None:
+        self.num_states = env.num_states
+        names = env.action_names or tuple(f"action {a}" for a in range(env.num_actions))
+        self.about: dict[str, Any] = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
+        cells = env.coordinates
+        if cells is not None and cells.shape[1] == 2:
+            rows, columns = (int(size) + 1 for size in cells.max(axis=0))
+            if rows * columns == env.num_states and (cells @ [columns, 1] == np.arange(env.num_states)).all():
+                self.about |= {"kind": "grid", "shape": [rows, columns]}
+
+    def __call__(self, phase: Phase) -> dict[str, Any]:
+        found = {"visits": np.bincount(phase.data.states[0], minlength=self.num_states), "policy": phase.policy[0]}
+        if phase.q_hat is not None:
+            found["q_hat"] = phase.q_hat[0]
+        if phase.temperature is not None:
+            found["temperature"] = np.broadcast_to(phase.temperature[0], self.num_states)
+        if phase.surprise is not None:
+            found["surprise"] = phase.surprise[0]
+        return found
+
+
+class _Slice:
+    """The last two numbers of an observation, CartPole's angle and angular velocity; the others in their middle."""
+
+    def __init__(self, env: ContinuousProblem, basis: Any) -> None:
+        self.basis = basis
+        self.edges = [np.linspace(env.low[j], env.high[j], SIDE + 1) for j in (-2, -1)]
+        middles = [(edges[1:] + edges[:-1]) / 2 for edges in self.edges]
+        down, across = np.meshgrid(*middles, indexing="ij")
+        points = np.tile((np.array(env.low) + env.high) / 2, (SIDE * SIDE, 1))
+        points[:, -2], points[:, -1] = down.ravel(), across.ravel()
+        self.points = points
+        self.about: dict[str, Any] = {
+            "kind": "slice", "actions": list(env.action_names), "shape": [SIDE, SIDE],
+            "axes": [middle.tolist() for middle in middles],
+        }  # fmt: skip
+
+    def __call__(self, phase: Phase) -> dict[str, Any]:
+        seen = phase.data.states[0][:, -2:]
+        visits, _, _ = np.histogram2d(seen[:, 0], seen[:, 1], bins=self.edges)
+        found = {"visits": visits.ravel()}
+        if isinstance(phase.policy, LinearPolicy):
+            found["policy"] = phase.policy.probabilities(self.basis, self.points[None])[0]
+        if phase.q_hat is not None:
+            found["q_hat"] = self.basis(self.points) @ phase.q_hat[0]
+        if phase.temperature is not None and isinstance(phase.next_policy, LinearPolicy):
+            found["temperature"] = phase.next_policy.temperature(self.basis, self.points[None])[0]
+        return found

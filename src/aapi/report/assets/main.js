@@ -1,0 +1,113 @@
+// The page: unpack, show, and, where it is live, ask for news.
+const ALL = "all studies";
+const LIVE = document.documentElement.hasAttribute("data-live");
+let data = null;
+const state = { study: null, metric: "average", log: false, band: "std", hidden: new Set(), sorting: { results: {}, comparisons: {} } };
+
+function showShort() {
+  $("sentences").replaceChildren(...data.sentences.map((sentence) => make("p", {}, sentence)));
+  $("notices").replaceChildren(...data.notices.map((notice) => make("li", {}, notice)));
+  const studies = distinct(data.rows.map((row) => row.study));
+  if (state.study === null || ![ALL, ...studies].includes(state.study)) state.study = data.rows.length > 40 ? studies[0] : ALL;
+  $("studies").hidden = studies.length < 2;
+  choices($("studies"), [...studies, ALL].map((study) => [study, study]), state.study, (study) => { state.study = study; showTable(); showCurves(); });
+}
+
+function showControls() {
+  choices($("metric"), Object.entries(METRICS).map(([key, { label, hint }]) => [key, label, hint]), state.metric, (metric) => { state.metric = metric; showCurves(); });
+  choices($("scale"), [[false, "linear steps"], [true, "log steps"]], state.log, (log) => { state.log = log; showCurves(); });
+  choices($("band"), [["std", "mean ± std"], ["quantiles", "quantiles"], ["none", "lines only"]], state.band, (band) => { state.band = band; showCurves(); });
+}
+
+function showMaking() {
+  const time = (seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const line = (name, value) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value));
+  $("sessions").replaceChildren(...data.sessions.map((session) =>
+    make("div", { class: "scroller", style: "margin-bottom: 1rem" }, make("table", {}, make("tbody", {},
+      line("command", make("code", {}, session.command)),
+      line("when", `${time(session.began)}${known(session.seconds) ? `, ${told(session.seconds)}` : session.running ? ", still running" : ", did not come to its end"}`),
+      ...Object.entries(session.facts).map(([name, value]) => line(name, String(value))))))));
+  const columns = ["study", "problem", "algorithm", "settings"];
+  $("settings").replaceChildren(make("div", { class: "scroller long", tabindex: "0", role: "region", "aria-label": "settings" }, make("table", {},
+    make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col", style: "padding: .4rem .7rem" }, name)))),
+    make("tbody", {}, ...data.rows.map((row) => make("tr", {}, make("td", {}, row.study), make("td", { class: "name" }, titled(row.problem, row.scale)), make("td", { class: "name" }, row.algorithm), make("td", { style: "white-space: normal" }, row.settings)))))));
+}
+
+function showProgress() {
+  const standing = data.standing;
+  $("progress").hidden = !LIVE || !standing;
+  if ($("progress").hidden) return;
+  const left = known(standing.seconds_left) ? `, about ${told(standing.seconds_left)} left` : "";
+  const text = { running: `running: ${standing.stored} of about ${standing.needed} runs${left}`, done: `done: ${standing.stored} runs`, stopped: `stopped at ${standing.stored} of about ${standing.needed} runs; its command goes on where it was` }[standing.state];
+  $("progress").replaceChildren(make("progress", { max: 1, value: standing.share, "aria-label": "share of the work that is done" }), make("span", { "data-state": standing.state }, text));
+}
+
+function show() {
+  showProgress();
+  showShort();
+  showTable();
+  showCurves();
+  showSensitivity();
+  showInside();
+  showMaking();
+  for (const id of ["short", "table", "making"]) $(id).hidden = false;
+}
+
+function listen() {
+  listenInside();
+  const themes = ["auto", "light", "dark"];
+  $("theme").addEventListener("click", () => {
+    const root = document.documentElement;
+    root.dataset.theme = themes[(themes.indexOf(root.dataset.theme) + 1) % 3];
+    $("theme").lastElementChild.textContent = root.dataset.theme;
+    recolour();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+  addEventListener("beforeprint", () => { printing = true; redraw(true); });
+  addEventListener("afterprint", () => { printing = false; redraw(); });
+}
+
+function recolour() {
+  showTable();
+  showCurves();
+  redraw();
+}
+
+let version = null;
+async function news() {
+  try {
+    const answer = await fetch("data", { headers: version ? { "If-None-Match": version } : {}, cache: "no-store" });
+    if (answer.status === 200) {
+      version = answer.headers.get("ETag");
+      data = await answer.json();
+      if (data.rows.length) show();
+    }
+    $("loading").hidden = Boolean(data?.rows.length);
+    $("loading").textContent = "Nothing is stored yet; this page shows runs as they come.";
+  } catch (error) {
+    $("loading").hidden = false;
+    $("loading").textContent = `aapi watch does not answer any more (${error.message}); what is below is what it said last.`;
+  }
+  setTimeout(news, 2000);
+}
+
+async function begin() {
+  if (typeof DecompressionStream === "undefined") {
+    $("loading").textContent = "This page needs a browser of 2023 or later. The same tables are in results.md beside it.";
+    return;
+  }
+  const script = make("script");
+  script.textContent = await unpacked("bundle");
+  document.head.append(script);
+  showControls();
+  listen();
+  if (LIVE) {
+    await news();
+  } else {
+    data = JSON.parse(await unpacked("data"));
+    show();
+    $("loading").hidden = true;
+  }
+}
+
+begin().catch((error) => { $("loading").hidden = false; $("loading").textContent = `This page could not be shown: ${error.message}`; throw error; });

@@ -1,0 +1,63 @@
+// Scores of tuning runs, by the value that was tried; and with rewards on other scales.
+function valueAxis(entries) {
+  const names = distinct(entries.map((entry) => entry.names)).map(plain).join(", ");
+  const even = entries.every((entry) => typeof entry.x === "number" && entry.x > 0);
+  return even ? { title: names, type: "log", exponentformat: "none" } : { title: names, type: "category" };
+}
+
+function showSensitivity() {
+  const entries = data.sensitivity.filter((entry) => known(entry.y));
+  const usual = entries.filter((entry) => entry.scale === 1);
+  const problems = distinct(usual.map((entry) => entry.problem));
+  $("sensitivity").hidden = !entries.length;
+  keepOnly($("tuned"), problems);
+  for (const problem of problems) {
+    const mine = usual.filter((entry) => entry.problem === problem);
+    plot(panelFor($("tuned"), problem, problem), () => drawTuned(mine));
+  }
+  const scored = data.scaled.filter((entry) => entry.scored);
+  const algorithms = distinct(scored.map((entry) => entry.algorithm));
+  $("scaled").hidden = !algorithms.length;
+  keepOnly($("scales"), algorithms);
+  for (const algorithm of algorithms) {
+    plot(panelFor($("scales"), algorithm, algorithm), () => drawScales(scored.filter((entry) => entry.algorithm === algorithm)));
+  }
+}
+
+function drawTuned(entries) {
+  const traces = [];
+  for (const algorithm of distinct(entries.map((entry) => entry.algorithm))) {
+    const mine = entries.filter((entry) => entry.algorithm === algorithm);
+    traces.push({
+      x: mine.map((e) => e.x), y: mine.map((e) => e.y), mode: "lines+markers", name: plain(algorithm),
+      line: { color: colour(algorithm), dash: dash(algorithm), width: 2 }, error_y: { array: mine.map((e) => e.deviation), color: faded(colour(algorithm), 0.45), thickness: 1, width: 0 },
+      marker: { size: mine.map((e) => (e.chosen ? 13 : 5)), color: mine.map((e) => (e.chosen ? "rgba(0,0,0,0)" : colour(algorithm))), line: { color: colour(algorithm), width: mine.map((e) => (e.chosen ? 2.5 : 0)) } },
+      customdata: mine.map((e) => `${e.runs} run${e.runs === 1 ? "" : "s"}${e.failed ? `, ${e.failed} failed` : ""}`), hovertemplate: `${plain(algorithm)}: %{y:.3f} (%{customdata})<extra></extra>`,
+    });
+  }
+  const scored = entries.some((entry) => entry.scored);
+  return { traces, layout: layout({ hovermode: "closest", xaxis: valueAxis(entries), yaxis: { title: scored ? "score" : "average reward", ...(scored ? { range: range(entries) } : {}) } }) };
+}
+
+// From acting at random to the optimum, and what is below only as far as it is of interest.
+function range(entries) {
+  const low = Math.min(0, ...entries.map((entry) => entry.y));
+  return [Math.max(low, -0.6) - 0.05, 1.07];
+}
+
+function drawScales(entries) {
+  const marks = { 0: "dot", 1: "solid", 2: "dash", 3: "dashdot" };
+  const symbols = ["triangle-down", "circle", "triangle-up", "square"];
+  const algorithm = entries[0].algorithm;
+  const traces = distinct(entries.map((entry) => entry.scale)).sort((a, b) => a - b).map((scale, i) => {
+    const mine = entries.filter((entry) => entry.scale === scale);
+    const values = distinct(mine.map((entry) => entry.x));
+    const mean = (x) => { const found = mine.filter((entry) => entry.x === x); return found.reduce((sum, entry) => sum + entry.y, 0) / found.length; };
+    return {
+      x: values, y: values.map(mean), mode: "lines+markers", name: `rewards × ${scale}`, line: { color: colour(algorithm), dash: marks[i % 4], width: 2 },
+      marker: { symbol: symbols[i % 4], size: 8, color: isDark() ? "#14171a" : "#fdfdfc", line: { color: colour(algorithm), width: 1.6 } }, hovertemplate: `× ${scale}: %{y:.3f}<extra></extra>`,
+    };
+  });
+  const averaged = traces.flatMap((trace) => trace.y.map((y) => ({ y })));
+  return { traces, layout: layout({ hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.12, font: { size: 11 } }, xaxis: valueAxis(entries), yaxis: { title: "mean score", range: range(averaged) } }) };
+}

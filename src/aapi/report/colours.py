@@ -1,0 +1,53 @@
+"""One colour for an algorithm, everywhere: Okabe and Ito's palette, which colour-blind people can tell apart."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Style", "styles"]
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a curve is drawn. dark: its colour on a dark page; dash: solid, dash, dot or dashdot."""
+
+    colour: str
+    dark: str
+    dash: str = "solid"
+
+    def facts(self) -> dict[str, Any]:
+        """For the page."""
+        return asdict(self)
+
+
+BLUE, VERMILION, GREEN = ("#0072b2", "#4ea8de"), ("#d55e00", "#f4803b"), ("#009e73", "#2bc79a")
+PURPLE, ORANGE, SKY, BROWN = (
+    ("#cc79a7", "#e29cc4"),
+    ("#e69f00", "#f2b632"),
+    ("#56b4e9", "#8fd0f5"),
+    ("#8c564b", "#c08a7e"),
+)
+GREY = ("#777777", "#9a9a9a")
+KNOWN = {"aapi": BLUE, "politex": VERMILION, "rlsvi": GREEN, "ftrl": PURPLE, "greedy": ORANGE, "uniform": GREY}
+DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+def styles(labels: Iterable[str]) -> dict[str, Style]:
+    """A style for each label. Algorithms of ours keep their colours; other labels take what is left, in order."""
+    found: dict[str, Style] = {}
+    wanted = list(dict.fromkeys(labels))
+    taken = {KNOWN[label] for label in wanted if label in KNOWN}
+    free = [pair for pair in (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BROWN) if pair not in taken]
+    rest = itertools.cycle((dash, pair) for dash in DASHES for pair in free or [GREY])
+    for label in wanted:
+        if label in KNOWN:
+            found[label] = Style(*KNOWN[label])
+        else:
+            dash, pair = next(rest)
+            found[label] = Style(*pair, dash)
+    return found

@@ -1,0 +1,176 @@
+"""Everything that the page shows, as one JSON object."""
+
+from __future__ import annotations
+
+import base64
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import aapi
+from aapi.experiments.inside import Inside, median_run, read_inside
+from aapi.experiments.standing import standing
+from aapi.report.colours import styles
+from aapi.report.curves import read_curve
+from aapi.report.sentences import sentences
+from aapi.report.tables import failures, told_choice, told_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.experiments.statistics import Interval
+    from aapi.experiments.store import Store
+    from aapi.experiments.summary import Row, Summary
+
+__all__ = ["DETAILS", "contents"]
+
+# Points of a curve, and phases of an inside: less and less, for pages that would be too large.
+DETAILS = ((120, 32), (100, 24), (80, 16), (60, 10), (40, 6), (25, 0))
+DIGITS = 6  # of curves; tables have all
+
+
+def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0]) -> dict[str, Any]:
+    """What is in a store, for the page."""
+    points, frames = detail
+    state = standing(store)
+    return {
+        "aapi": aapi.__version__,
+        "sentences": sentences(summary) if summary.rows else [],
+        "notices": list(failures(summary)),
+        "standing": None if state is None else state.facts(),
+        "styles": {label: style.facts() for label, style in styles(row.plan.algorithm for row in summary.rows).items()},
+        "rows": [_row(row) | {"curve": _curve(store, row, points)} for row in summary.rows],
+        "comparisons": [
+            {
+                "study": c.study, "problem": c.problem, "scale": c.reward_scale, "ours": c.ours, "theirs": c.theirs,
+                "difference": _three(c.difference), "improvement": _three(c.improvement),
+            }
+            for c in summary.comparisons
+        ],
+        "sensitivity": list(_sensitivity(summary, summary.sensitivity)),
+        "scaled": list(_sensitivity(summary, summary.scaled)),
+        "insides": list(_insides(store, summary.rows, frames)) if frames else [],
+        "sessions": [_session(session, state is not None and state.state == "running") for session in store.sessions()],
+    }  # fmt: skip
+
+
+def _row(row: Row) -> dict[str, Any]:
+    plan, rewards = row.plan, row.rewards
+    settings = {"steps": plan.steps, **plan.settings, **row.choice} | (
+        {"features": plan.features} if plan.features else {}
+    )
+    numbers: dict[str, Any] = dict.fromkeys(("mean", "std", "lower", "upper", "iqm", "worst"))
+    if rewards is not None:
+        mean = rewards.mean
+        numbers = {
+            "mean": mean.estimate, "std": rewards.std, "lower": mean.lower, "upper": mean.upper,
+            "iqm": rewards.interquartile_mean.estimate, "worst": rewards.worst,
+        }  # fmt: skip
+    return {
+        "study": plan.study, "problem": plan.problem, "scale": plan.reward_scale, "algorithm": plan.algorithm,
+        "steps": plan.steps, "chosen": told_choice(row) if row.choice else "",
+        "runs": 0 if rewards is None else rewards.count, "planned": plan.runs, **numbers, "fraction": row.fraction,
+        "score": row.score, "regret": row.regret, "seconds": row.seconds, "optimal_gain": plan.optimal_gain,
+        "settings": ", ".join(f"{name.replace('_', ' ')} {told_value(value)}" for name, value in settings.items()),
+    }  # fmt: skip
+
+
+def _three(interval: Interval) -> list[float]:
+    return [interval.estimate, interval.lower, interval.upper]
+
+
+def _curve(store: Store, row: Row, points: int) -> dict[str, Any] | None:
+    curve = read_curve(store, row, points)
+    if curve is None:
+        return None
+    return {
+        "steps": curve.steps.tolist(), "mean": _short(curve.mean), "std": _short(curve.std),
+        "quantiles": [_short(line) for line in curve.quantiles],
+    }  # fmt: skip
+
+
+def _short(values: NDArray[np.float64]) -> list[float | None]:
+    return [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values]
+
+
+def _sensitivity(summary: Summary, entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    chosen = {
+        (row.plan.problem, row.plan.reward_scale, row.plan.algorithm, str(row.choice))
+        for row in summary.rows
+        if row.plan.together is None
+    }
+    gains = {(row.plan.problem, row.plan.reward_scale): row.plan.references for row in summary.rows}
+    for entry in entries:
+        candidate, scored = entry["candidate"], entry["score"] is not None
+        random, best = gains[entry["problem"], entry["reward_scale"]]
+        unit = best - random if scored and best is not None and random is not None else 1.0
+        (value,) = candidate.values() if len(candidate) == 1 else (None,)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        place = (entry["problem"], entry["reward_scale"], entry["algorithm"])
+        yield {
+            "problem": entry["problem"], "scale": entry["reward_scale"], "algorithm": entry["algorithm"],
+            "names": ", ".join(candidate), "x": value if number else ", ".join(map(told_value, candidate.values())),
+            "y": entry["score"] if scored else entry["mean"], "scored": scored, "deviation": entry["std"] / unit,
+            "runs": entry["runs"], "failed": entry["failed"], "chosen": (*place, str(candidate)) in chosen,
+        }  # fmt: skip
+
+
+def _insides(store: Store, rows: Sequence[Row], frames: int) -> Iterator[dict[str, Any]]:
+    seen = set()
+    for row in rows:
+        run, what = median_run(row.runs), (row.plan.problem, row.plan.algorithm)
+        kept = None if run is None or what in seen else store.inside(run.key)
+        if kept is not None:
+            inside = read_inside(kept)
+            seen.add(what)
+            if "error" not in inside.about:
+                yield {"problem": what[0], "algorithm": what[1], "about": inside.about} | _frames(inside, frames)
+
+
+def _frames(inside: Inside, most: int) -> dict[str, Any]:
+    """Some of the phases, each table as bytes between the lowest and the highest number of its phase."""
+    count = len(inside.phases)
+    kept = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
+    return {
+        "phases": inside.phases[kept].tolist(),
+        "tables": {name: _bytes(table[kept].reshape(len(kept), -1)) for name, table in inside.tables.items()},
+    }
+
+
+def _bytes(table: NDArray[np.float32]) -> dict[str, Any]:
+    numbers = np.nan_to_num(table.astype(np.float64))
+    low, high = numbers.min(axis=1, keepdims=True), numbers.max(axis=1, keepdims=True)
+    scaled = (255.0 * (numbers - low) / np.where(high > low, high - low, 1.0)).round().astype(np.uint8)
+    return {"low": _short(low[:, 0]), "high": _short(high[:, 0]), "packed": base64.b64encode(scaled.tobytes()).decode()}
+
+
+def _session(session: dict[str, Any], running: bool) -> dict[str, Any]:
+    machine, lines = session["machine"], session["plan"]["lines"] if isinstance(session["plan"], dict) else []
+    facts = {
+        "studies": ", ".join(dict.fromkeys(line["study"] for line in lines)),
+        "runs of each": _span(line["runs"] for line in lines),
+        "seeds": ", ".join(
+            dict.fromkeys(
+                f"{line['seed']}" + (f" (tuning {line['tuning_seed']})" if len(line["candidates"]) > 1 else "")
+                for line in lines
+            )
+        ),
+        "machine": f"{machine['system']}, {machine['processors']} processors",
+        "versions": ", ".join(
+            f"{name} {machine[key]}"
+            for name, key in (("aapi", "aapi"), ("its sources", "sources"), ("Python", "python"), ("NumPy", "numpy"))
+        ),
+    }
+    return {
+        "command": session["command"], "began": session["began"], "seconds": session["seconds"],
+        "running": running and session["ended"] is None,
+        "facts": {name: value for name, value in facts.items() if value},
+    }  # fmt: skip
+
+
+def _span(values: Any) -> str:
+    found = sorted(set(values))
+    return "" if not found else str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"

@@ -1,0 +1,270 @@
+"""Figures for print: the paper's, and ours, as PDF, SVG and PNG, in one column or two."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+from aapi.experiments.store import Store
+from aapi.experiments.summary import summarise
+from aapi.files import atomic_write
+from aapi.progress import progress_bars
+from aapi.report.colours import Style, styles
+from aapi.report.curves import Curve, read_curve
+from aapi.report.tables import told_value
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from aapi.experiments.summary import Row, Summary
+
+__all__ = ["FORMATS", "WIDTHS", "write_figures"]
+
+FORMATS = ("pdf", "svg", "png")
+WIDTHS = {"one-column": 3.35, "two-column": 6.9}  # inches
+INK = "#44484d"
+DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+RULES: dict[Any, Any] = {
+    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
+    "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.grid": True, "grid.color": "#e6e8eb", "grid.linewidth": 0.5, "lines.linewidth": 1.2, "pdf.fonttype": 42,
+    "svg.hashsalt": "aapi", "svg.fonttype": "none", "figure.constrained_layout.use": True, "savefig.dpi": 200,
+    "text.usetex": False,
+}  # fmt: skip
+
+Draw = Callable[[Any, Any], None]  # on axes, one panel
+
+
+def write_figures(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    formats: Sequence[str] = FORMATS,
+    widths: Sequence[str] = tuple(WIDTHS),
+    log_steps: bool = False,
+    progress: bool = False,
+) -> list[Path]:
+    """Draw all figures of the studies in a folder into another one, and return their paths."""
+    for given, known in ((formats, FORMATS), (widths, WIDTHS)):
+        if wrong := [each for each in given if each not in known]:
+            raise InvalidInput(f"a figure can be {', '.join(known)}, not {wrong[0]}")
+    with _matplotlib() as pyplot, Store(folder, write=False) as store:
+        summary = summarise(store, store.plans())
+        look = styles(row.plan.algorithm for row in summary.rows)
+        figures = dict(_figures(store, summary, look, log_steps))
+        Path(out).mkdir(parents=True, exist_ok=True)
+        total = len(figures) * len(widths)
+        paths: list[Path] = []
+        with progress_bars({"drawing": total}, show=progress) as advance:
+            for name, panels in figures.items():
+                for width in widths:
+                    paths += _write(pyplot, Path(out) / f"{name}-{width}", panels, width, formats)
+                    advance("drawing", 1, f"{name}")
+    if not paths:
+        raise InvalidInput(f"there is nothing to draw in {folder} yet")
+    return paths
+
+
+@contextmanager
+def _matplotlib() -> Iterator[Any]:
+    try:
+        import matplotlib as mpl
+        from matplotlib import pyplot
+    except ImportError:
+        raise InvalidInput("figures need matplotlib: pip install 'aapi[plots]'") from None
+    with mpl.rc_context(RULES):
+        before = mpl.get_backend()
+        pyplot.switch_backend("agg")  # no screen is needed
+        try:
+            yield pyplot
+        finally:
+            pyplot.switch_backend(before)
+
+
+def _figures(
+    store: Store, summary: Summary, look: Mapping[str, Style], log_steps: bool
+) -> Iterator[tuple[str, dict[str, Draw]]]:
+    """Names, and panels by title."""
+    for study, slug in _file_names(dict.fromkeys(row.plan.study for row in summary.rows)).items():
+        rows = [row for row in summary.rows if row.plan.study == study]
+        if any(row.plan.reward_scale != 1.0 for row in rows):
+            continue  # the same curves with other numbers on the axis; reward-scale has the gist
+        curves = {row: curve for row in rows if (curve := read_curve(store, row)) is not None}
+        places = dict.fromkeys(row.plan.place for row in curves)
+        unknown = {row.plan.place for row in curves if row.plan.optimal_gain is None}
+        known = [place for place in places if place not in unknown]
+        for name, metric, shown in (("curves", _averages, places), ("regret", _regret, known)):
+            if shown:
+                yield f"{slug}-{name}", {place[1]: _curves(curves, place, metric, look, log_steps) for place in shown}
+    usual = [entry for entry in summary.sensitivity if entry["reward_scale"] == 1.0 and entry["mean"] is not None]
+    if usual:
+        yield (
+            "sensitivity",
+            {
+                problem: _sensitivity([entry for entry in usual if entry["problem"] == problem], look)
+                for problem in dict.fromkeys(entry["problem"] for entry in usual)
+            },
+        )
+    scored = [entry for entry in summary.scaled if entry["score"] is not None]
+    if scored:
+        yield (
+            "reward-scale",
+            {
+                algorithm: _scales([entry for entry in scored if entry["algorithm"] == algorithm], look[algorithm])
+                for algorithm in dict.fromkeys(entry["algorithm"] for entry in scored)
+            },
+        )
+
+
+def _averages(curve: Curve, best: float | None) -> tuple[str, Any, Any, float | None]:
+    """The axis, the line, the half width of its band, and the optimum."""
+    return "−(1/t) Σ r", -curve.mean, curve.std, None if best is None else -best
+
+
+def _regret(curve: Curve, best: float) -> tuple[str, Any, Any, float | None]:
+    return "regret", curve.steps * (best - curve.mean), curve.steps * curve.std, 0.0
+
+
+def _curves(curves: Mapping[Row, Curve], place: Any, metric: Any, look: Mapping[str, Style], log_steps: bool) -> Draw:
+    mine = [(row, curve) for row, curve in curves.items() if row.plan.place == place]
+    last = max(curve.steps[-1] for _, curve in mine)
+
+    def draw(axes: Any, seen: Any) -> None:
+        levels: list[float] = []
+        for row, curve in mine:
+            style = look[row.plan.algorithm]
+            label, middle, half, best = metric(curve, row.plan.optimal_gain)
+            late = curve.steps >= last * (0.001 if log_steps else 0.02)  # the first steps are noise of another size
+            levels += [*(middle - half)[late], *(middle + half)[late]] + ([] if best is None else [best])
+            (seen[row.plan.algorithm],) = axes.plot(curve.steps, middle, **_pen(style))
+            axes.fill_between(curve.steps, middle - half, middle + half, color=style.colour, alpha=0.15, linewidth=0)
+            if best is not None:
+                seen["optimum"] = axes.axhline(best, color=INK, linestyle=":", linewidth=0.9)
+        axes.set(xlabel="step t", ylabel=label, xlim=(max(1.0, last / 1000) if log_steps else 0.0, last))
+        if log_steps:
+            axes.set_xscale("log")
+        else:
+            axes.locator_params(axis="x", nbins=5)
+        room = 0.05 * ((max(levels) - min(levels)) or 1.0)
+        axes.set_ylim(min(levels) - room, max(levels) + room)
+
+    return draw
+
+
+def _sensitivity(entries: Sequence[Mapping[str, Any]], look: Mapping[str, Style]) -> Draw:
+    scored = all(entry["score"] is not None for entry in entries)
+
+    def draw(axes: Any, seen: Any) -> None:
+        for algorithm in dict.fromkeys(entry["algorithm"] for entry in entries):
+            mine = [entry for entry in entries if entry["algorithm"] == algorithm]
+            y = [entry["score" if scored else "mean"] for entry in mine]
+            pen = _pen(look[algorithm]) | {"marker": "o", "markersize": 2.5}
+            (seen[algorithm],) = axes.plot(_values(axes, mine), y, **pen)
+        axes.set(xlabel=_named(entries), ylabel="score" if scored else "average reward")
+        if scored:
+            axes.set_ylim(max(-0.6, min(0.0, *(entry["score"] for entry in entries))) - 0.05, 1.05)
+
+    return draw
+
+
+def _scales(entries: Sequence[Mapping[str, Any]], style: Style) -> Draw:
+    def draw(axes: Any, seen: Any) -> None:
+        for i, scale in enumerate(sorted({entry["reward_scale"] for entry in entries})):
+            found: dict[str, list[Any]] = {}
+            for entry in entries:
+                if entry["reward_scale"] == scale:
+                    found.setdefault(str(entry["candidate"]), []).append(entry)
+            first = [each[0] for each in found.values()]
+            means = [float(np.mean([entry["score"] for entry in each])) for each in found.values()]
+            pen = {"linestyle": (":", "-", "--", "-.")[i % 4], "marker": "vo^s"[i % 4], "fillstyle": "none"}
+            axes.plot(_values(axes, first), means, color=style.colour, markersize=3.5, **pen)
+            (seen[f"rewards × {scale:g}"],) = axes.plot([], [], color=INK, markersize=3.5, **pen)
+        axes.set(xlabel=_named(entries), ylabel="mean score", ylim=(-0.15, 1.05))
+
+    return draw
+
+
+def _pen(style: Style) -> dict[str, Any]:
+    return {"color": style.colour, "linestyle": DASHES[style.dash]}
+
+
+def _named(entries: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(dict.fromkeys(", ".join(entry["candidate"]) for entry in entries))
+
+
+def _values(axes: Any, entries: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Where candidates stand: on a logarithmic axis if they are one positive number each, else side by side."""
+    values = [list(entry["candidate"].values()) for entry in entries]
+    numbers = [each[0] for each in values if len(each) == 1 and isinstance(each[0], int | float) and each[0] > 0]
+    if len(numbers) == len(values):
+        axes.set_xscale("log")
+        return numbers
+    return [", ".join(map(told_value, each)) for each in values]
+
+
+def _write(pyplot: Any, path: Path, panels: Mapping[str, Draw], width: str, formats: Sequence[str]) -> list[Path]:
+    most = (1 if len(panels) <= 4 else 2) if width == "one-column" else (2 if len(panels) in (2, 4) else 3)
+    across = min(len(panels), most)
+    down = math.ceil(len(panels) / across)
+    inches = WIDTHS[width]
+    height = 0.35 + down * min(2.0, 0.72 * inches / across)
+    figure, grid = pyplot.subplots(down, across, figsize=(inches, height), squeeze=False)
+    seen: dict[str, Any] = {}
+    for axes, (title, draw) in zip(grid.flat, panels.items(), strict=False):
+        draw(axes, seen)
+        axes.set_title(_plain(title), loc="left")
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_majorticklabels() and not axis.have_units():
+                axis.set_major_formatter(_number)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    if "optimum" in seen:
+        seen["optimum"] = seen.pop("optimum")  # last
+    columns = min(len(seen), 3 if width == "one-column" else 6)
+    figure.legend(seen.values(), map(_plain, seen), loc="outside upper center", ncols=columns, frameon=False)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once, for all formats
+    paths = []
+    for ending in formats:
+        target = path.with_name(f"{path.name}.{ending}")
+        with atomic_write(target) as file:
+            figure.savefig(file, format=ending, metadata=UNDATED[ending])
+        paths.append(target)
+    pyplot.close(figure)
+    return paths
+
+
+# The same data shall give the same bytes, on any day.
+UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
+
+
+def _number(value: float, _place: Any) -> str:
+    """100k, 0.01, −1.5."""
+    thousands = abs(value) >= 10_000
+    return f"{value / 1000 if thousands else value:g}{'k' if thousands else ''}".replace("-", "−")
+
+
+def _plain(name: str) -> str:
+    """A name that shall be read as it is, not as a formula."""
+    return name.replace("$", r"\$")
+
+
+def _file_names(studies: Iterable[str]) -> dict[str, str]:
+    """Names of studies as names of files, each its own."""
+    found: dict[str, str] = {}
+    for study in studies:
+        plain = re.sub(r"[^a-z0-9]+", "-", study.lower().replace("η", "eta")).strip("-")[:60] or "study"
+        name, number = plain, 1
+        while name in found.values():
+            number += 1
+            name = f"{plain}-{number}"
+        found[study] = name
+    return found

@@ -1,0 +1,103 @@
+"""report.html: one file with everything in it, for people. It asks no network for anything."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gzip
+import hashlib
+import json
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aapi.errors import InvalidInput
+from aapi.files import atomic_write
+from aapi.report.contents import DETAILS, contents
+
+if TYPE_CHECKING:
+    import os
+
+    from aapi.experiments.store import Store
+    from aapi.experiments.summary import Summary
+
+__all__ = ["LARGEST", "live_page", "page", "write_page"]
+
+FILE = "report.html"
+LARGEST = 3_000_000  # bytes of a page; detail is given up to stay below
+SCRIPTS = ("base.js", "table.js", "plots.js", "curves.js", "sensitivity.js", "inside.js", "main.js")
+
+
+def write_page(store: Store, summary: Summary, folder: str | os.PathLike[str]) -> Path:
+    """Write the page about a store into a folder, and return its path."""
+    path = Path(folder) / FILE
+    with atomic_write(path) as file:
+        file.write(page(store, summary))
+    return path
+
+
+def page(store: Store, summary: Summary) -> bytes:
+    """The page, with as much detail as its size allows."""
+    for detail in DETAILS:
+        made = _filled(data=_packed(json.dumps(contents(store, summary, detail), allow_nan=False).encode()))
+        if len(made) <= LARGEST:
+            break
+    return made
+
+
+def live_page() -> bytes:
+    """The same page without its data, which it asks its server for."""
+    return _filled(data="").replace(b'<html lang="en"', b'<html lang="en" data-live', 1)
+
+
+def _filled(data: str) -> bytes:
+    bundle, script = _bundle(), _script()
+    # Nothing but these two scripts may run, whatever names and messages the data holds.
+    sources = " ".join(f"'sha256-{_digest(text)}'" for text in (script, bundle))
+    policy = (
+        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"connect-src '{'none' if data else 'self'}'; base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "policy": policy,
+        "style": _asset("style.css"),
+        "bundle": _packed_bundle(),
+        "data": data,
+        "script": script,
+    }
+    made = _asset("page.html")
+    for name, text in parts.items():
+        made = made.replace(f"<!-- {name} -->", text, 1)
+    return made.encode()
+
+
+def _script() -> str:
+    inner = "\n".join(map(_asset, SCRIPTS))
+    return f'"use strict";\n(() => {{\n{inner}}})();\n'
+
+
+def _asset(name: str) -> str:
+    return resources.files("aapi.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _bundle() -> str:
+    """Plotly's script, from the installed package."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError:
+        raise InvalidInput("report.html needs Plotly: pip install plotly") from None
+    return str(get_plotlyjs())
+
+
+@functools.cache
+def _packed_bundle() -> str:
+    return _packed(_bundle().encode())
+
+
+def _packed(text: bytes) -> str:
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

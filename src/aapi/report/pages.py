@@ -1,0 +1,28 @@
+"""Both pages about a folder: report.html to look at, results.md to read and to copy from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aapi.errors import InvalidInput
+from aapi.experiments.store import Store
+from aapi.experiments.summary import summarise
+from aapi.report.markdown import write_markdown
+from aapi.report.page import write_page
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+__all__ = ["write_pages"]
+
+
+def write_pages(folder: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Write the pages about all studies of a folder into it, and return their paths."""
+    with Store(folder, write=False) as store:
+        plans = store.plans()
+        if not plans:
+            raise InvalidInput(f"nothing was planned in {folder} yet: aapi reproduce and aapi sweep do")
+        commands = [session["command"] for session in store.sessions()]
+        summary = summarise(store, plans)
+        return write_page(store, summary, folder), write_markdown(summary, folder, commands)

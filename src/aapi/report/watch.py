@@ -1,0 +1,121 @@
+"""The page, live: a small server on this machine alone, which reads a store while others write to it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import threading
+import time
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aapi.errors import AapiError, InvalidInput
+from aapi.experiments.store import FILE, Store
+from aapi.experiments.summary import summarise
+from aapi.report.contents import contents
+from aapi.report.page import live_page
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["Live", "start_server"]
+
+HOST = "127.0.0.1"
+SHARE = 0.1  # of a processor, at most, for looking at runs: the others are for doing them
+HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+class Live:
+    """What the page shows of a folder, computed again when the store has changed, and not too often."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise InvalidInput(f"there is no folder {folder}: name the one that aapi reproduce or aapi sweep writes to")
+        self._lock = threading.Lock()
+        self._version = ""
+        self._data = b""
+        self._again = 0.0  # when it may be computed next
+
+    def data(self) -> tuple[str, bytes]:
+        """A version, and the contents of the page as JSON."""
+        with self._lock:
+            if time.monotonic() >= self._again or not self._data:
+                start = time.monotonic()
+                version, data = self._read()
+                if version != self._version:
+                    self._version, self._data = version, data or self._data
+                self._again = time.monotonic() + (time.monotonic() - start) / SHARE
+            return self._version, self._data
+
+    def _read(self) -> tuple[str, bytes | None]:
+        if not (self.folder / FILE).is_file():
+            return '"empty"', b'{"rows": []}'
+        with Store(self.folder, write=False) as store:
+            version = f'"{store.version()}"'
+            return version, None if version == self._version else json.dumps(
+                contents(store, summarise(store, store.plans()))
+            ).encode()
+
+
+def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServer:
+    """A server for the page of a folder, which is to be told to `serve_forever`. port: 0 for any that is free."""
+    live, page = Live(folder), live_page()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            own = {f"{name}:{server.server_port}" for name in (HOST, "localhost")}
+            if self.headers.get("Host") not in own or self.headers.get("Sec-Fetch-Site") == "cross-site":
+                self._answer(HTTPStatus.FORBIDDEN, b"this page is for this machine alone\n", "text/plain")
+            elif self.path == "/":
+                self._answer(HTTPStatus.OK, page, "text/html")
+            elif self.path == "/data":
+                self._answer_data()
+            else:
+                self._answer(HTTPStatus.NOT_FOUND, b"there is nothing here but the page\n", "text/plain")
+
+        def _answer_data(self) -> None:
+            try:
+                version, data = live.data()
+            except AapiError as error:
+                self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, f"{error}\n".encode(), "text/plain")
+                return
+            if self.headers.get("If-None-Match") == version:
+                self._answer(HTTPStatus.NOT_MODIFIED, b"", "application/json", version)
+            else:
+                self._answer(HTTPStatus.OK, data, "application/json", version)
+
+        def _answer(self, status: HTTPStatus, body: bytes, kind: str, version: str | None = None) -> None:
+            self.send_response(status)
+            for name, value in HEADERS.items():
+                self.send_header(name, value)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            if version is not None:
+                self.send_header("ETag", version)
+            if status != HTTPStatus.NOT_MODIFIED:
+                self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing: a line for every question would hide what matters."""
+
+    try:
+        server = ThreadingHTTPServer((HOST, port), Handler)
+    except OSError as error:
+        why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+        raise InvalidInput(
+            f"port {port} {why}: choose another with --port, or any that is free with --port 0"
+        ) from None
+    except OverflowError:
+        raise InvalidInput(f"--port must lie in 0..65535, not {port}") from None
+    server.daemon_threads = True
+    return server
