@@ -8,8 +8,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from aapi.cli.algorithms import add_algorithm_arguments, name_the_flag, read_algorithm
+from aapi.cli.pictures import learned_picture
 from aapi.cli.problems import add_problem_arguments, read_problem
-from aapi.cli.text import plural, print_facts, text_plot
+from aapi.cli.text import plural, print_facts, print_picture, text_plot
 from aapi.errors import InvalidInput
 from aapi.names.algorithms import problem_defaults
 from aapi.names.features import FEATURES_HELP, make_features
@@ -114,3 +115,5 @@ def show(options: argparse.Namespace, result: Result, facts: dict[str, Any], set
     print_facts(title, f": {size}", rows)
     print("\naverage reward so far, mean over runs:")
     print(text_plot(result.grid, -result.curve.mean(axis=0), reference=gain, label="optimum"))
+    if finite:
+        print_picture(learned_picture(env, result.final_policy))

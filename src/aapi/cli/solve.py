@@ -7,8 +7,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from aapi.cli.pictures import solution_picture
 from aapi.cli.problems import add_problem_arguments, read_problem
-from aapi.cli.text import plural, print_facts
+from aapi.cli.text import plural, print_facts, print_picture
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.progress import showing_progress
 
@@ -58,6 +59,7 @@ def run(options: argparse.Namespace) -> None:
         print(json.dumps(facts, allow_nan=False))
     else:
         show(options.problem, mdp, facts)
+        print_picture(solution_picture(mdp, solution))
 
 
 def describe(mdp: FiniteMDP, solution: Solution) -> dict[str, Any]:

@@ -9,9 +9,9 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["plural", "print_facts", "text_plot"]
+__all__ = ["bar", "coloured", "fancy", "line_length", "marks", "plural", "print_facts", "print_picture", "text_plot"]
 
 
 def print_facts(title: str, rest: str, facts: Sequence[tuple[str, str]]) -> None:
@@ -25,6 +25,12 @@ def print_facts(title: str, rest: str, facts: Sequence[tuple[str, str]]) -> None
             print(" " * width + line)
 
 
+def print_picture(lines: Iterable[str]) -> None:
+    """Some lines after an empty one; nothing, if there are none."""
+    for i, line in enumerate(lines):
+        print(("" if i else "\n") + line)
+
+
 def line_length() -> int:
     """How many characters fit into a line: the terminal's, or 80 where there is none."""
     return max(40, min(100, shutil.get_terminal_size().columns)) if sys.stdout.isatty() else 80
@@ -36,8 +42,38 @@ def plural(count: int, noun: str) -> str:
 
 
 def _bold(text: str) -> str:
+    return coloured(text, 1)
+
+
+def coloured(text: str, code: int) -> str:
+    """A text in a colour of the terminal (34: blue, 2: faint), plain elsewhere."""
     plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
-    return text if plain or not text else f"\033[1m{text}\033[0m"
+    return text if plain or not text else f"\033[{code}m{text}\033[0m"
+
+
+def fancy() -> bool:
+    """Whether the output can show more than ASCII."""
+    return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def bar(share: float, width: int) -> str:
+    """A bar, as long as a number in [0, 1] is large; never nothing for more than nothing."""
+    eighths = round(8 * width * share)
+    if not fancy():
+        return "#" * max(round(width * share), share > 0.0)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip() or ("▏" if share > 0.0 else "")
+
+
+def marks(names: Sequence[str]) -> list[str]:
+    """One character for each name: arrows for directions, else first or last letters if they differ, else digits."""
+    arrows = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
+    if fancy() and all(name in arrows for name in names):
+        return [arrows[name] for name in names]
+    for letter in (0, -1):
+        found = [name[letter] for name in names if name]
+        if len(set(found)) == len(names):
+            return found
+    return [str(number % 10) for number in range(len(names))]
 
 
 def text_plot(x: Any, y: Any, *, reference: float | None = None, label: str = "", height: int = 12) -> str:
@@ -45,7 +81,7 @@ def text_plot(x: Any, y: Any, *, reference: float | None = None, label: str = ""
     tick = "" if reference is None else f"{label} {reference:.4g}"
     margin = max(12, len(tick))
     width = line_length() - margin - 1
-    dot, line = ("•", "─") if (sys.stdout.encoding or "").lower().startswith("utf") else ("*", "-")
+    dot, line = ("•", "─") if fancy() else ("*", "-")
     points = [(min(width - 1, int(width * step / x[-1])), float(value)) for step, value in zip(x, y, strict=True)]
     points = [point for point in points if point[0] > 0] or points  # the first steps are noise of another size
     levels = [value for _, value in points] + ([] if reference is None else [reference])
@@ -62,5 +98,9 @@ def text_plot(x: Any, y: Any, *, reference: float | None = None, label: str = ""
         ticks[row(reference)] = tick
     for column, value in points:
         rows[row(value)][column] = dot
-    lines = [f"{ticks.get(i, ''):>{margin}} {''.join(cells)}".rstrip() for i, cells in enumerate(rows)]
+    paint = {dot: coloured(dot, 34), line: coloured(line, 2)}
+    lines = [
+        f"{ticks.get(i, ''):>{margin}} {''.join(paint.get(cell, cell) for cell in ''.join(cells).rstrip())}".rstrip()
+        for i, cells in enumerate(rows)
+    ]
     return "\n".join([*lines, f"{'step':>{margin}} 0{int(x[-1]):>{width - 1}}"])

@@ -144,11 +144,8 @@ class _Table:
         self.num_states = env.num_states
         names = env.action_names or tuple(f"action {a}" for a in range(env.num_actions))
         self.about: dict[str, Any] = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
-        cells = env.coordinates
-        if cells is not None and cells.shape[1] == 2:
-            rows, columns = (int(size) + 1 for size in cells.max(axis=0))
-            if rows * columns == env.num_states and (cells @ [columns, 1] == np.arange(env.num_states)).all():
-                self.about |= {"kind": "grid", "shape": [rows, columns]}
+        if env.grid_shape is not None:
+            self.about |= {"kind": "grid", "shape": list(env.grid_shape)}
 
     def __call__(self, phase: Phase) -> dict[str, Any]:
         found = {"visits": np.bincount(phase.data.states[0], minlength=self.num_states), "policy": phase.policy[0]}

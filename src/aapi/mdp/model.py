@@ -86,6 +86,17 @@ class FiniteMDP:
         """The largest number of successors of a pair, or the number of states where that was not counted."""
         return int(np.diff(self._rows.indptr).max()) if self.is_sparse else self.num_states
 
+    @property
+    def grid_shape(self) -> tuple[int, int] | None:
+        """Rows and columns, if the states are the cells of a grid, numbered row by row."""
+        if self.coordinates is None or self.coordinates.shape[1] != 2:
+            return None
+        rows, columns = (int(largest) + 1 for largest in self.coordinates.max(axis=0))
+        if rows * columns != self.num_states:
+            return None
+        in_order = (self.coordinates @ [columns, 1] == np.arange(self.num_states)).all()
+        return (rows, columns) if in_order else None
+
     def scaled(self, factor: float) -> FiniteMDP:
         """The same model with all rewards multiplied by a number."""
         finite(0.0, strictly=True, factor=factor)
