@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Interval", "Spread", "compare", "interquartile_mean", "probability_of_improvement", "spread"]
+__all__ = ["Interval", "Spread", "compare", "deviation", "interquartile_mean", "probability_of_improvement", "spread"]
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95
@@ -58,10 +58,18 @@ def _wins(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]
 def spread(values: ArrayLike) -> Spread:
     """Mean, deviation, interquartile mean and the worst of a sample."""
     sample = np.asarray(values, dtype=np.float64)
-    deviation = float(sample.std(ddof=1)) if sample.size > 1 else 0.0
     means = _bootstrap(lambda rows: rows.mean(axis=-1), sample)
     middles = _bootstrap(interquartile_mean, sample)
-    return Spread(sample.size, means, deviation, middles, float(sample.min()))
+    return Spread(sample.size, means, float(deviation(sample)), middles, float(sample.min()))
+
+
+def deviation(values: ArrayLike) -> NDArray[np.float64]:
+    """The standard deviation over the first axis; 0 for one run. Squares of large rewards do not overflow."""
+    sample = np.asarray(values, dtype=np.float64)
+    if len(sample) < 2:
+        return np.zeros(sample.shape[1:])
+    unit = 2.0 ** np.frexp(np.abs(sample).max(axis=0))[1]  # a power of two: no digit is touched
+    return np.asarray(unit * (sample / unit).std(axis=0, ddof=1))
 
 
 def compare(ours: ArrayLike, theirs: ArrayLike) -> tuple[Interval, Interval]:

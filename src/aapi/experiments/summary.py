@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.experiments.choice import choose, groups, score
-from aapi.experiments.statistics import Interval, Spread, compare, spread
+from aapi.experiments.statistics import Interval, Spread, compare, deviation, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,7 +210,7 @@ def _sensitivity(store: Store, plans: Sequence[Plan]) -> list[dict[str, Any]]:
                 "runs": len(runs),
                 "failed": sum(run.error is not None for run in runs),
                 "mean": float(np.mean(rewards)) if rewards else None,
-                "std": float(np.std(rewards, ddof=1)) if len(rewards) > 1 else 0.0,
+                "std": float(deviation(rewards)),
                 "score": score(float(np.mean(rewards)), plan.references) if rewards else None,
             }
     return list(found.values())

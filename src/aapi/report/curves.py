@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aapi.experiments.statistics import deviation
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -41,8 +43,8 @@ def read_curve(store: Store, row: Row, points: int = POINTS) -> Curve | None:
     grid = found[0][0]
     kept = _thinned(grid, points)
     averages = np.array([sums[kept] for _, sums in found]) / grid[kept]
-    std = averages.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(len(kept))
-    return Curve(grid[kept], len(found), averages.mean(axis=0), std, np.quantile(averages, QUANTILES, axis=0))
+    quantiles = np.quantile(averages, QUANTILES, axis=0)
+    return Curve(grid[kept], len(found), averages.mean(axis=0), deviation(averages), quantiles)
 
 
 def _thinned(grid: NDArray[np.int64], points: int) -> NDArray[np.int64]:

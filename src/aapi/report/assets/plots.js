@@ -74,7 +74,10 @@ function redraw(all = false) {
 // One panel for each key, kept from one call to the next, so that zooms survive.
 function panelFor(where, key, title) {
   const found = [...where.children].find((child) => child.dataset.key === key);
-  if (found) return found.querySelector(".plot");
+  if (found) {
+    found.querySelector("h3").textContent = title;
+    return found.querySelector(".plot");
+  }
   const node = make("div", { class: "plot", role: "img", "aria-label": title });
   where.append(make("div", { class: "panel", "data-key": key }, make("h3", {}, title), node));
   return node;

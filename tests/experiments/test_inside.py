@@ -1,0 +1,139 @@
+"""Looking inside: the same bits as the run that is in the store, kept beside it."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import aapi
+from aapi.environments import deep_sea
+from aapi.experiments import Store, StoreError, Study, run_studies, summarise
+from aapi.experiments.engines import start_engine
+from aapi.experiments.inside import FRAMES, frames, look_inside, median_run, read_inside
+from aapi.experiments.standing import standing
+from aapi.experiments.store import Run
+from studies import STUDY, TOGETHER
+
+
+def insides(folder):
+    with Store(folder, write=False) as store:
+        rows = store._database.execute("SELECT run, contents FROM insides ORDER BY rowid").fetchall()
+    return {key: read_inside(contents) for key, contents in rows}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("insides")
+    run_studies([STUDY, TOGETHER], folder)
+    return folder
+
+
+def test_tables_are_the_records_of_the_library(folder):
+    cell = STUDY.cells()[0]
+    with Store(folder, write=False) as store:
+        plan = store.plans()[0]
+        key = next(key for key in insides(folder) if key.split("-")[0] in plan.candidates)
+    configuration = cell.candidates[plan.candidates.index(key.split("-")[0])]
+    number = int(key.split("-")[-1])
+    record = aapi.run(configuration.algorithm, deep_sea(4), 4000, 1, first_run=number, record=True).record
+    inside = insides(folder)[key]
+    assert inside.about["kind"] == "grid"
+    assert (inside.about["shape"], inside.about["actions"], inside.about["run"]) == ([4, 4], ["left", "right"], number)
+    places = inside.phases - 1
+    for name, table in (
+        ("policy", record.policies), ("q_hat", record.q_hats), ("temperature", record.temperatures),
+        ("surprise", record.surprises),
+    ):  # fmt: skip
+        assert np.array_equal(inside.tables[name], table[0, places].astype(np.float32))
+    assert (inside.tables["visits"].sum(axis=1) == inside.about["phase_length"]).all()
+
+
+def test_each_algorithm_on_each_problem_once(folder):
+    with Store(folder, write=False) as store:
+        rows = {(row.plan.problem, row.plan.algorithm): row for row in summarise(store, store.plans()[:9]).rows}
+        found = {what: read_inside(store.inside(median_run(row.runs).key)) for what, row in rows.items()}
+    assert len(insides(folder)) == len(found) == 9
+    assert [inside.about["kind"] for inside in found.values()] == ["grid"] * 3 + ["states"] * 3 + ["slice"] * 3
+    assert found["deep-sea 4", "rlsvi"].tables.keys() == {"visits", "policy", "q_hat"}
+    of_cartpole = found["cartpole, fourier:1", "aapi"]
+    assert of_cartpole.tables.keys() == {"visits", "policy", "q_hat", "temperature"}
+    assert of_cartpole.tables["policy"].shape == (4, 33 * 33, 2)
+    assert np.allclose(of_cartpole.tables["policy"].sum(axis=2), 1.0)
+    assert (of_cartpole.tables["visits"].sum(axis=1) <= 250).all()
+
+
+def test_nothing_is_looked_at_twice(folder, monkeypatch):
+    before = {key: inside.tables["policy"].tobytes() for key, inside in insides(folder).items()}
+    monkeypatch.setattr("aapi.experiments.inside._look", None)
+    run_studies([STUDY, TOGETHER], folder)
+    assert {key: inside.tables["policy"].tobytes() for key, inside in insides(folder).items()} == before
+
+
+@pytest.mark.parametrize("engine", ["threads", "processes"])
+def test_every_engine_sees_the_same(folder, tmp_path, engine):
+    small = Study(**vars(STUDY) | {"problems": [*STUDY.problems[:1]]})
+    run_studies(small, tmp_path, engine=engine, workers=2)
+    expected, found = insides(folder), insides(tmp_path)
+    assert found
+    for key, inside in found.items():
+        for name, table in inside.tables.items():
+            assert np.array_equal(table, expected[key].tables[name])
+
+
+def test_what_goes_wrong_is_kept_and_nothing_is_lost(tmp_path, monkeypatch):
+    def fail(*_):
+        raise ValueError("no picture today")
+
+    monkeypatch.setattr("aapi.experiments.inside._look", fail)
+    summary = run_studies(TOGETHER, tmp_path)
+    assert {row.rewards.count for row in summary.rows} == {2}
+    assert all("no picture today" in inside.about["error"] for inside in insides(tmp_path).values())
+    with Store(tmp_path, write=False) as store:
+        assert standing(store).state == "done"
+
+
+def test_looking_stops_when_it_is_told_to(folder, tmp_path):
+    cells = STUDY.cells()
+    with Store(tmp_path) as store, start_engine("threads", 1) as engine:
+        from aapi.experiments.runner import run_cells
+
+        stop = threading.Event()
+        run_cells(cells[:3], store, engine, stop)
+        stop.set()
+        look_inside(cells[:3], store, engine, stop)
+    assert len(insides(tmp_path)) == 1
+
+
+def test_a_damaged_inside_is_told(folder, tmp_path):
+    run_studies(TOGETHER, tmp_path)
+    with Store(tmp_path) as store:
+        (key,) = store._database.execute("SELECT run FROM insides LIMIT 1").fetchone()
+        store._database.execute("UPDATE insides SET contents = x'00' WHERE run = ?", (key,))
+        with pytest.raises(StoreError, match="is damaged"):
+            store.inside(key)
+
+
+def test_an_older_store_has_none_and_gets_them(tmp_path):
+    run_studies(TOGETHER, tmp_path)
+    with Store(tmp_path) as store:
+        store._database.execute("DROP TABLE insides")
+    with Store(tmp_path, write=False) as store:
+        assert store.inside("any") is None
+        assert store.version()
+    run_studies(TOGETHER, tmp_path)
+    assert insides(tmp_path)
+
+
+def test_the_median_is_neither_the_best_nor_the_worst():
+    rewards = [3.0, None, 1.0, 2.0, 9.0]
+    runs = [Run(str(i), i, reward, 0.0, None if reward else "failed") for i, reward in enumerate(rewards)]
+    assert median_run(runs).average_reward == 2.0
+    assert median_run(runs[1:2]) is None
+
+
+@pytest.mark.parametrize("num_phases", [1, 2, 10, 333, 100_000])
+def test_frames_are_phases_from_the_first_to_the_last(num_phases):
+    found = frames(num_phases)
+    assert (found[0], found[-1]) == (1, num_phases)
+    assert found == sorted(set(found))
+    assert len(found) <= FRAMES

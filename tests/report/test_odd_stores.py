@@ -1,0 +1,186 @@
+"""Pages about stores that are not as one would like them: names full of markup, failures, one run, many curves."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from browser import plot
+
+from aapi.errors import AapiError, InvalidInput
+from aapi.experiments import Store, Study, run_studies, summarise
+from aapi.report.page import LARGEST
+from aapi.report.pages import write_pages
+from aapi.report.sentences import sentences
+
+SMALL = Study(
+    name="small", problems=[{"name": "ergodic", "states": 3}], algorithms=[{"name": "uniform"}], steps=300, runs=1
+)
+NASTY = [
+    "<img src=x onerror=\"window.hacked = 1\">",
+    "</script><script>window.hacked = 1</script>",
+    '"; window.hacked = 1; //',
+    "<b>bold</b> & $x^2$ \\",
+    "__proto__",
+]  # fmt: skip
+
+
+def made(folder, study, **changes):
+    summary = run_studies(Study(**vars(study) | changes), folder)
+    return write_pages(folder)[0], summary
+
+
+def test_names_are_names_and_nothing_else(visit, tmp_path):
+    algorithms = [{"name": "uniform", "label": label} for label in NASTY]
+    path, _ = made(tmp_path, SMALL, name=NASTY[0], algorithms=algorithms, runs=2,
+                   problems=[{"name": "ergodic", "states": 3, "label": NASTY[1]}])  # fmt: skip
+    page = visit(path)
+    plot(page, "#panels .plot")
+    shown = page.locator("#results tbody td[data-column=algorithm]").all_inner_texts()
+    assert shown == NASTY
+    assert page.locator("#panels h3").first.inner_text() == f"ergodic 3, {NASTY[1]}"
+    plot(page, "#left-map")
+    assert page.locator("#inside-left option").all_inner_texts() == NASTY
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("main b, main script").count() == 0
+    assert page.locator("#left-map text", has_text=NASTY[0]).count() == 1  # Plotly shows it as it is, too
+    for name, form in (("CSV", '"<img src=x onerror=""window'), ("LaTeX", r"\& \$x\textasciicircum{}2\$ \textback")):
+        page.locator(f"#results [data-copy={name}]").click()
+        assert form in page.copied()
+
+
+def test_one_run(visit, tmp_path):
+    page = visit(made(tmp_path, SMALL)[0])
+    assert page.locator("#results tbody tr").count() == 1
+    assert [trace["name"] for trace in plot(page, "#panels .plot").traces] == ["uniform", "optimum"]  # and no band
+    assert not page.locator("#comparing").is_visible()
+    assert not page.locator("#sensitivity").is_visible()
+    assert "uniform ran on ergodic 3, once each, for 300 steps" in page.locator("#sentences").inner_text()
+
+
+@dataclass(frozen=True)
+class Fragile:
+    """Fails in some runs, with a message that would like to be markup."""
+
+    phase_length: int = 100
+
+    def check(self):
+        pass
+
+    def phases(self, simulation, num_steps):
+        from aapi.algorithms import Uniform
+
+        if simulation.streams[0, 0] % 2:
+            raise AapiError("<i>it broke</i>")
+        yield from Uniform().phases(simulation, num_steps)
+
+
+def test_failed_runs_are_told_and_the_others_shown(visit, tmp_path):
+    algorithms = [{"name": "fragile", "make": Fragile}, {"name": "uniform"}]
+    path, summary = made(tmp_path, SMALL, algorithms=algorithms, runs=12)
+    failed = summary.rows[0].failed
+    assert 0 < len(failed) < 12
+    page = visit(path)
+    assert f"failed: {len(failed)} of 12 runs of fragile on ergodic 3" in page.locator("#notices").inner_text()
+    assert "<i>it broke</i>" in page.locator("#notices").inner_text()
+    assert page.locator("#results td[data-column=runs]").first.inner_text() == f"{12 - len(failed)} of 12"
+
+
+class Hopeless(Fragile):
+    """Never comes to an end."""
+
+    def phases(self, simulation, num_steps):
+        raise AapiError("never")
+
+
+def test_where_all_runs_failed_the_page_says_so(visit, tmp_path):
+    page = visit(made(tmp_path, SMALL, algorithms=[{"name": "hopeless", "make": Hopeless}], runs=2)[0])
+    assert page.locator("#results td[data-column=mean]").inner_text() == "no run"
+    assert "No run is stored yet." in page.locator("#sentences").inner_text()
+    assert not page.locator("#curves").is_visible()
+    assert not page.locator("#inside").is_visible()
+
+
+def test_two_hundred_curves(visit, tmp_path):
+    algorithms = [{"name": "greedy", "ridge": np.geomspace(0.01, 10, 200).tolist(), "phase_length": 100}]
+    path, _ = made(tmp_path, SMALL, algorithms=algorithms, problems=[{"name": "ergodic", "states": 3}], runs=2)
+    assert path.stat().st_size <= LARGEST
+    page = visit(path)
+    found = plot(page, "#panels .plot")
+    assert (len(found.traces), found.hover) == (201, "closest")
+    assert page.locator("#results tbody tr").count() == 200
+    page.locator("#legend [data-all=no]").click()
+    page.locator("#legend [data-algorithm]").nth(7).click()
+    found = plot(page, "#panels .plot")
+    assert (sum(bool(trace.get("name")) for trace in found.traces), found.hover) == (2, "x unified")
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+
+
+def test_a_page_that_would_be_too_large_gives_up_detail(results, monkeypatch):
+    from aapi.report import page
+
+    with Store(results, write=False) as store:
+        summary = summarise(store, store.plans())
+        whole = page.page(store, summary)
+        monkeypatch.setattr(page, "LARGEST", len(whole) - 1)
+        smaller = page.page(store, summary)
+    assert len(smaller) < len(whole) <= LARGEST
+
+
+def test_a_page_of_the_same_store_is_the_same_page(results):
+    with Store(results, write=False) as store:
+        from aapi.report.page import page
+
+        summary = summarise(store, store.plans())
+        assert page(store, summary) == page(store, summary)
+
+
+def test_rewards_beyond_squaring(visit, tmp_path):
+    from aapi.mdp import FiniteMDP
+
+    model = FiniteMDP(np.full((2, 2, 2), 0.5), [[0.0, 1e200], [2e200, 0.0]])
+    path, summary = made(tmp_path, SMALL, problems=[{"name": "huge", "model": model}], runs=3)
+    page, (row,) = visit(path), summary.rows
+    assert row.rewards.std == pytest.approx(1e200 * (row.averages / 1e200).std(ddof=1))
+    assert float(page.locator("#results td[data-column=mean]").get_attribute("data-value")) == row.rewards.mean.estimate
+    assert plot(page, "#panels .plot").traces
+
+
+def test_a_folder_without_results_and_one_without_plans(tmp_path):
+    with pytest.raises(InvalidInput, match="there are no results in"):
+        write_pages(tmp_path)
+    Store(tmp_path).close()
+    with pytest.raises(InvalidInput, match="nothing was planned in"):
+        write_pages(tmp_path)
+
+
+def test_plans_of_another_version_name_the_command_that_helps(tmp_path):
+    run_studies(SMALL, tmp_path)
+    with Store(tmp_path) as store:
+        old = json.dumps([{"study": "small", "runs": 1}])
+        store._database.execute("UPDATE sessions SET plan = ?, command = 'aapi sweep old.toml'", (old,))
+    with pytest.raises(AapiError, match=r"give the command again that made it.*: aapi sweep old\.toml"):
+        write_pages(tmp_path)
+    run_studies(SMALL, tmp_path)
+    assert write_pages(tmp_path)[0].exists()
+
+
+def test_a_folder_has_the_latest_plan_of_each_study(tmp_path):
+    run_studies(SMALL, tmp_path)
+    run_studies(Study(**vars(SMALL) | {"name": "other", "runs": 2}), tmp_path)
+    run_studies(Study(**vars(SMALL) | {"runs": 3}), tmp_path)
+    with Store(tmp_path, write=False) as store:
+        assert [(plan.study, plan.runs) for plan in store.plans()] == [("other", 2), ("small", 3)]
+
+
+def test_sentences_say_what_the_intervals_say(tmp_path):
+    politex = {"name": "politex", "eta": 0.01}
+    algorithms = [politex, {"name": "uniform"}, {**politex, "label": "twin"}]
+    _, summary = made(tmp_path, SMALL, steps=20_000, runs=6, algorithms=algorithms, problems=[{"name": "ergodic"}])
+    what, who, near = sentences(summary)
+    assert what == "politex, uniform and twin ran on ergodic, 6 times each, for 20,000 steps."
+    assert "politex earned more than uniform on ergodic" in who
+    assert "politex and twin cannot be told apart on ergodic" in who
+    assert near.startswith("With 0 for acting at random and 1 for the optimum, on ergodic: ")
+    assert f"politex {summary.rows[0].score:.3f}" in near
