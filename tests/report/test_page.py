@@ -227,6 +227,12 @@ def test_inside_two_algorithms_side_by_side(page):
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_function("() => !document.querySelector('#trace').layout.title.text.includes('row 0, column 0')")
     assert {each["name"] for each in plot(page, "#trace").traces} == {"aapi", "politex"}
+    page.locator("#left-map").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowDown")
+    assert "in row 1, column 0" in plot(page, "#trace").title
 
 
 def test_inside_ergodic_against_the_optimal_threshold(page, stored):
@@ -257,6 +263,7 @@ def test_inside_cartpole_is_a_slice(page):
 
 
 def test_how_it_was_made(page, stored):
+    assert page.locator("#failures").inner_text() == "No run of those in the table failed."
     text = page.locator("#sessions").inner_text()
     (session,) = stored.sessions()
     for fact in (session["machine"]["system"], session["machine"]["sources"], "0 (tuning 777)", "2 to 3", "small"):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["DETAILS", "contents"]
 
 # Points of a curve, and phases of an inside: less and less, for pages that would be too large.
-DETAILS = ((120, 32), (100, 24), (80, 16), (60, 10), (40, 6), (25, 0))
+DETAILS = ((120, 32), (100, 24), (80, 16), (60, 10), (40, 6), (25, 0), (0, 0))
 DIGITS = 6  # of curves; tables have all
 
 
@@ -72,7 +72,8 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "study": plan.study, "problem": plan.problem, "scale": plan.reward_scale, "algorithm": plan.algorithm,
         "steps": plan.steps, "chosen": told_choice(row) if row.choice else "",
-        "runs": 0 if rewards is None else rewards.count, "planned": plan.runs, **numbers, "fraction": row.fraction,
+        "runs": 0 if rewards is None else rewards.count, "planned": plan.runs, "failed": len(row.failed),
+        "missing": row.missing, **numbers, "fraction": row.fraction,
         "score": row.score, "regret": row.regret, "seconds": row.seconds, "optimal_gain": plan.optimal_gain,
         "settings": ", ".join(f"{name.replace('_', ' ')} {told_value(value)}" for name, value in settings.items()),
     }  # fmt: skip
@@ -83,7 +84,7 @@ def _three(interval: Interval) -> list[float]:
 
 
 def _curve(store: Store, row: Row, points: int) -> dict[str, Any] | None:
-    curve = read_curve(store, row, points)
+    curve = read_curve(store, row, points) if points else None
     if curve is None:
         return None
     return {

@@ -71,6 +71,12 @@ function showInside() {
   drawInside();
 }
 
+// The state that is followed: the first one, or the middle of a slice, until another is clicked on.
+function placeOf() {
+  const { kind, shape } = insideOf("left").about;
+  return looked.place ?? (kind === "slice" ? shape.map((size) => Math.floor(size / 2)) : [0, 0]);
+}
+
 function drawInside() {
   const left = insideOf("left"), right = insideOf("right");
   const quantity = quantities(left.about).find((each) => each.key === looked.quantity);
@@ -81,7 +87,7 @@ function drawInside() {
   const kind = left.about.kind;
   const where = kind === "slice" ? " The last two observations, the others in their middle; for CartPole angle and angular velocity with the cart at rest in the centre." : kind === "states" ? " Rings: the optimal policy." : "";
   $("quantity-caption").textContent = CAPTIONS[quantity.caption ?? quantity.table] + (quantity.table === "visits" && kind === "slice" ? " The last two observations, whatever the others." : where);
-  const place = looked.place ?? (kind === "slice" ? left.about.shape.map((size) => Math.floor(size / 2)) : [0, 0]);
+  const place = placeOf();
   const click = (point) => {
     looked.place = kind === "states" ? [point.x, quantity.wide ? point.pointNumber[0] : 0] : [point.pointNumber[0], point.pointNumber[1]];
     drawInside();
@@ -164,7 +170,22 @@ function drawTrace(quantity, place, step) {
   };
 }
 
+// The arrow keys move from state to state, as a click does.
+function moved(event) {
+  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+  if (!step || !data.insides.length) return;
+  event.preventDefault();
+  const { kind, shape, actions, optimal } = insideOf("left").about;
+  const [down, across] = kind === "grid" ? step : [-step[0], step[1]]; // elsewhere the vertical axis points up
+  const [rows, columns] = kind === "states" ? [optimal.length, actions.length] : kind === "slice" ? [shape[1], shape[0]] : shape;
+  const [a, b] = placeOf();
+  const [da, db] = kind === "states" ? [across, down] : [down, across];
+  looked.place = [Math.max(0, Math.min(rows - 1, a + da)), Math.max(0, Math.min(columns - 1, b + db))];
+  drawInside();
+}
+
 function listenInside() {
+  for (const id of ["left-map", "right-map"]) $(id).addEventListener("keydown", moved);
   for (const [id, key] of [["inside-problem", "problem"], ["inside-left", "left"], ["inside-right", "right"]]) {
     $(id).addEventListener("change", (event) => {
       looked[key] = event.target.value;

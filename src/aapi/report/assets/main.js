@@ -27,6 +27,8 @@ function showMaking() {
       line("command", make("code", {}, session.command)),
       line("when", `${time(session.began)}${known(session.seconds) ? `, ${told(session.seconds)}` : session.running ? ", still running" : ", did not come to its end"}`),
       ...Object.entries(session.facts).map(([name, value]) => line(name, String(value))))))));
+  const failed = data.rows.reduce((sum, row) => sum + row.failed, 0), missing = data.rows.reduce((sum, row) => sum + row.missing, 0);
+  $("failures").textContent = `${failed || "No"} run${failed > 1 ? "s" : ""} of those in the table failed${missing ? `, ${missing} are missing` : ""}.`;
   const columns = ["study", "problem", "algorithm", "settings"];
   $("settings").replaceChildren(make("div", { class: "scroller long", tabindex: "0", role: "region", "aria-label": "settings" }, make("table", {},
     make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col", style: "padding: .4rem .7rem" }, name)))),
