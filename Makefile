@@ -2,10 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results settings test bench interop clean
+.PHONY: reproduce results settings pictures test bench interop clean
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
+	$(BIN)/aapi figures results/quick --format pdf --format png
 
 # docs/results.md: everything, as in the paper, and the text around it.
 results: .venv/.installed
@@ -19,6 +20,11 @@ settings: .venv/.installed
 	for study in ergodic deep-sea deep-sea-ridge cartpole rlsvi; do \
 	  $(BIN)/aapi sweep studies/settings-$$study.toml --out results/settings --json > results/settings-$$study.json && \
 	  $(BIN)/python studies/choose.py < results/settings-$$study.json || exit; done
+
+# The pictures of the documentation, in a real browser (Debian: apt install chromium).
+pictures: .venv/.installed-dev
+	$(BIN)/aapi reproduce all --preset paper --out results/paper
+	$(BIN)/python docs/pictures.py results/paper
 
 test: .venv/.installed-dev
 	$(BIN)/ruff check .
@@ -38,7 +44,7 @@ interop: .venv-interop/.installed
 	.venv-interop/bin/python interop/check.py
 
 .venv/.installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
 	@touch $@
 
 .venv/.installed-dev: .venv/bin/python pyproject.toml

@@ -19,7 +19,6 @@ from aapi.report.pages import write_pages
 
 HERE = Path(__file__).parent / "pictures"
 WIDTH = 880
-COLOURS = 160
 
 
 def main(folder: str) -> None:
@@ -32,7 +31,7 @@ def main(folder: str) -> None:
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for scheme in ("light", "dark"):
-            page = browser.new_page(viewport={"width": 1240, "height": 1000}, color_scheme=scheme, device_scale_factor=1)
+            page = browser.new_page(viewport={"width": 1240, "height": 1000}, color_scheme=scheme)
             page.goto(path.resolve().as_uri())
             page.wait_for_selector("#loading", state="hidden")
             if scheme == "light":
@@ -70,6 +69,7 @@ def section(page: Page, selector: str, plots: list[str]) -> bytes:
     for plot in plots:
         page.locator(plot).scroll_into_view_if_needed()
         page.wait_for_function("(node) => node.dataset.drawn === 'yes'", arg=page.locator(plot).element_handle())
+    page.mouse.move(0, 0)
     page.wait_for_timeout(500)
     return page.locator(selector).screenshot()
 
@@ -79,7 +79,7 @@ def save(name: str, picture: bytes) -> None:
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     if image.width > WIDTH:
         image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
-    image.quantize(COLOURS, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
+    image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
     print(f"{HERE.name}/{name}.png: {(HERE / f'{name}.png').stat().st_size // 1024} KiB")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aapi.environments import ergodic
-from aapi.experiments import read_study, run_studies
+from aapi.experiments import Study, read_study, run_studies
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -43,3 +43,25 @@ def shrunk(study):
     import dataclasses
 
     return dataclasses.replace(study, steps=1000, runs=2, tuning_runs=1)
+
+
+def test_the_python_of_the_page_on_reports_runs(results_folder, monkeypatch):
+    (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "report.md").read_text(), re.S)
+    monkeypatch.chdir(results_folder)
+    exec(compile(code, "report.md", "exec"), {})  # noqa: S102
+    assert list((results_folder / "figures").glob("*-one-column.pdf"))
+
+
+def test_pictures_that_are_shown_are_there():
+    root = DOCS.parent
+    for page in (root / "README.md", *DOCS.glob("*.md")):
+        for shown in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text()):
+            assert (page.parent / shown).is_file(), f"{page.name} shows {shown}"
+
+
+@pytest.fixture
+def results_folder(tmp_path):
+    algorithms = [{"name": "uniform"}]
+    study = Study(name="s", problems=[{"name": "ergodic", "states": 3}], algorithms=algorithms, steps=200, runs=2)
+    run_studies(study, tmp_path / "results")
+    return tmp_path

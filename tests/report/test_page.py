@@ -148,6 +148,14 @@ def test_algorithms_are_switched_in_all_panels_together(page):
         assert drawn(page, problem)[0].keys() == {"aapi", "rlsvi", "optimum"}
     page.keyboard.press("Enter")  # the chip has kept the focus
     assert drawn(page)[0].keys() == {"aapi", "politex", "rlsvi", "optimum"}
+    page.locator("#panels .plot").first.hover()
+    buttons = page.locator("#panels .plot").first.locator(".modebar-btn")
+    assert [each.get_attribute("data-title") for each in buttons.all()] == [
+        "Download plot",
+        "Zoom",
+        "Pan",
+        "Reset axes",
+    ]
     colours = {drawn(page, problem)[0]["aapi"]["line"]["color"] for problem in ("deep-sea 4", "ergodic 5")}
     assert colours == {"#0072b2"}
 

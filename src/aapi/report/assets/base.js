@@ -14,6 +14,7 @@ function make(tag, attributes = {}, ...children) {
 const distinct = (values) => [...new Set(values)];
 const known = (value) => value !== null && value !== undefined;
 const significant = (value, digits) => (known(value) ? String(Number(value.toPrecision(digits))).replace(/^-/, "−") : "");
+const decimal = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace("-", "−");
 const percent = (value) => (known(value) ? `${(100 * value).toFixed(1)}%`.replace("-", "−") : "");
 const whole = (value) => (known(value) ? Math.round(value).toLocaleString("en").replace("-", "−") : "");
 const titled = (problem, scale) => (scale === 1 ? problem : `${problem}, rewards × ${scale}`);

@@ -154,7 +154,7 @@ function drawTrace(quantity, place, step) {
     if (!inside.tables[quantity.table]) continue;
     const [a, b] = place;
     const index = kind === "states" ? (quantity.wide ? a * actions.length + Math.min(b, actions.length - 1) : a) : kind === "slice" ? Math.min(b, shape[0] - 1) * shape[1] + Math.min(a, shape[1] - 1) : Math.min(a, shape[0] - 1) * shape[1] + Math.min(b, shape[1] - 1);
-    where = kind === "states" ? `state ${a}${quantity.wide ? `, ${actions[Math.min(b, actions.length - 1)]}` : ""}` : kind === "slice" ? `angle ${axes[0][Math.min(b, shape[0] - 1)].toFixed(2)}, velocity ${axes[1][Math.min(a, shape[1] - 1)].toFixed(2)}` : `row ${Math.min(a, shape[0] - 1)}, column ${Math.min(b, shape[1] - 1)}`;
+    where = kind === "states" ? `state ${a}${quantity.wide ? `, ${actions[Math.min(b, actions.length - 1)]}` : ""}` : kind === "slice" ? `angle ${decimal(axes[0][Math.min(b, shape[0] - 1)])}, velocity ${decimal(axes[1][Math.min(a, shape[1] - 1)])}` : `row ${Math.min(a, shape[0] - 1)}, column ${Math.min(b, shape[1] - 1)}`;
     const values = inside.phases.map((_, frame) => valuesOf(inside, quantity, frame)[index]);
     traces.push({ x: inside.phases.map((phase) => phase * inside.about.phase_length), y: values, mode: "lines+markers", name: plain(inside.algorithm), line: { color: colour(inside.algorithm), dash: dash(inside.algorithm), width: 2 }, marker: { size: 4 }, hovertemplate: "%{y:.4~g}" });
   }

@@ -19,12 +19,13 @@ function layout(more) {
   const title = (given) => (given?.title ? { title: { text: given.title, font: { color: soft, size: 12 }, standoff: 8 } } : {});
   return {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, family: "system-ui, sans-serif" },
-    margin: { l: 8, r: 12, t: 8, b: 8 }, showlegend: false, hoverlabel: { font: { size: 12 }, bgcolor: isDark() ? "#1f2429" : "#ffffff", bordercolor: line, namelength: 40 },
+    margin: { l: 8, r: 12, t: 8, b: 8 }, showlegend: false, modebar: { bgcolor: "rgba(0,0,0,0)", color: soft, activecolor: ink }, hoverlabel: { font: { size: 12 }, bgcolor: isDark() ? "#1f2429" : "#ffffff", bordercolor: line, namelength: 40 },
     xaxis: { ...axis, ...xaxis, ...title(xaxis) }, yaxis: { ...axis, ...yaxis, ...title(yaxis) }, ...rest,
   };
 }
 
-const CONFIG = { displaylogo: false, responsive: true, displayModeBar: "hover", modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], toImageButtonOptions: { format: "svg" } };
+// The buttons are named one by one: some that Plotly offers by itself would go to a server.
+const CONFIG = { displaylogo: false, responsive: true, displayModeBar: "hover", modeBarButtons: [["toImage"], ["zoom2d", "pan2d", "resetScale2d"]], toImageButtonOptions: { format: "svg" } };
 
 // Panels draw themselves when they come into view, and again when something changed that they show.
 const panels = new Map();
