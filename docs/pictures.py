@@ -79,8 +79,9 @@ def save(name: str, picture: bytes) -> None:
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     if image.width > WIDTH:
         image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
-    image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(HERE / f"{name}.png", optimize=True)
-    print(f"{HERE.name}/{name}.png: {(HERE / f'{name}.png').stat().st_size // 1024} KiB")
+    path = HERE / f"{name}.png"
+    image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path.relative_to(HERE.parent)}: {path.stat().st_size // 1024} KiB")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["learned_picture", "solution_picture"]
 
 MOST_ROWS = 30
+LEAST_WIDTH = 8  # of bars
 
 
 def solution_picture(mdp: FiniteMDP, solution: Solution) -> Iterator[str]:
@@ -28,7 +29,7 @@ def solution_picture(mdp: FiniteMDP, solution: Solution) -> Iterator[str]:
     words, names = _words(mdp), _names(mdp)
     states, actions = max(5, *map(len, words)), max(6, *(len(names[action]) for action in solution.policy))
     width = line_length() - states - actions - 12
-    if width < 8:
+    if width < LEAST_WIDTH:
         return
     yield f"{'state':<{states}}  {'action':<{actions}}  share of time"
     for word, action, share in zip(words, solution.policy, shares, strict=True):
@@ -47,11 +48,14 @@ def learned_picture(mdp: FiniteMDP, policies: Any) -> Iterator[str]:
         return
     from aapi.mdp import solve
 
-    yield "probability of the optimal action at the end, mean over runs, by state:"
     words = _words(mdp)
     states = max(map(len, words))
+    width = line_length() - states - 11
+    if width < LEAST_WIDTH:
+        return
+    yield "probability of the optimal action at the end, mean over runs, by state:"
     for word, chance in zip(words, mean[range(mdp.num_states), solve(mdp).policy], strict=True):
-        yield f"  {word:>{states}}  {chance:.3f}  {coloured(bar(chance, line_length() - states - 11), 34)}".rstrip()
+        yield f"  {word:>{states}}  {chance:.3f}  {coloured(bar(chance, width), 34)}".rstrip()
 
 
 def _rows(mdp: FiniteMDP, shape: tuple[int, int], actions: Any, shown: Any) -> Iterator[str]:

@@ -65,8 +65,18 @@ function listen() {
     recolour();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
-  addEventListener("beforeprint", () => { printing = true; redraw(true); });
-  addEventListener("afterprint", () => { printing = false; redraw(); });
+  addEventListener("beforeprint", () => {
+    printing = true;
+    redraw(true);
+    for (const svg of document.querySelectorAll(".main-svg")) { // so that paper may be narrower than the window
+      svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
+    }
+  });
+  addEventListener("afterprint", () => {
+    printing = false;
+    for (const svg of document.querySelectorAll(".main-svg")) svg.removeAttribute("viewBox");
+    redraw();
+  });
 }
 
 function recolour() {
