@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from aapi.report.figures import write_figures
-from aapi.report.pages import write_pages
+from aapi.report.folder import write_pages
 
 HERE = Path(__file__).parent / "pictures"
 WIDTH = 880

@@ -45,7 +45,9 @@ def test_tables_are_the_records_of_the_library(folder):
         ("surprise", record.surprises),
     ):  # fmt: skip
         assert np.array_equal(inside.tables[name], table[0, places].astype(np.float32))
-    assert (inside.tables["visits"].sum(axis=1) == inside.about["phase_length"]).all()
+    length = configuration.algorithm.phase_length
+    assert (inside.tables["visits"].sum(axis=1) == length).all()
+    assert np.array_equal(inside.steps, length * inside.phases)
 
 
 def test_each_algorithm_on_each_problem_once(folder):

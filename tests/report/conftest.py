@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from aapi.experiments import run_studies
-from aapi.report.pages import write_pages
+from aapi.report.folder import write_pages
 from studies import STUDY, TOGETHER
 
 

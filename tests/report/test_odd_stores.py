@@ -1,7 +1,7 @@
 """Pages about stores that are not as one would like them: names full of markup, failures, one run, many curves."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,8 +9,9 @@ from browser import plot
 
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
+from aapi.report.contents import contents
+from aapi.report.folder import write_pages
 from aapi.report.page import LARGEST
-from aapi.report.pages import write_pages
 from aapi.report.sentences import sentences
 
 SMALL = Study(
@@ -56,7 +57,7 @@ def test_one_run(visit, tmp_path):
     assert [trace["name"] for trace in plot(page, "#panels .plot").traces] == ["uniform", "optimum"]  # and no band
     assert not page.locator("#comparing").is_visible()
     assert not page.locator("#sensitivity").is_visible()
-    assert "uniform ran on ergodic 3, once each, for 300 steps" in page.locator("#sentences").inner_text()
+    assert "uniform ran on ergodic 3, once, for 300 steps" in page.locator("#sentences").inner_text()
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ def test_failed_runs_are_told_and_the_others_shown(visit, tmp_path):
     assert f"failed: {len(failed)} of 12 runs of fragile on ergodic 3" in page.locator("#notices").inner_text()
     assert "<i>it broke</i>" in page.locator("#notices").inner_text()
     assert page.locator("#results td[data-column=runs]").first.inner_text() == f"{12 - len(failed)} of 12"
+    assert f"{len(failed)} runs of those in the table failed." == page.locator("#failures").inner_text()
+    assert f"so far {24 - len(failed)} of 24 runs without failure" in page.locator("#sentences").inner_text()
 
 
 class Hopeless(Fragile):
@@ -97,7 +100,7 @@ class Hopeless(Fragile):
 def test_where_all_runs_failed_the_page_says_so(visit, tmp_path):
     page = visit(made(tmp_path, SMALL, algorithms=[{"name": "hopeless", "make": Hopeless}], runs=2)[0])
     assert page.locator("#results td[data-column=mean]").inner_text() == "no run"
-    assert "No run is stored yet." in page.locator("#sentences").inner_text()
+    assert "No run has come to its end without failure." in page.locator("#sentences").inner_text()
     assert not page.locator("#curves").is_visible()
     assert not page.locator("#inside").is_visible()
 
@@ -177,10 +180,56 @@ def test_a_folder_has_the_latest_plan_of_each_study(tmp_path):
 def test_sentences_say_what_the_intervals_say(tmp_path):
     politex = {"name": "politex", "eta": 0.01}
     algorithms = [politex, {"name": "uniform"}, {**politex, "label": "twin"}]
-    _, summary = made(tmp_path, SMALL, steps=20_000, runs=6, algorithms=algorithms, problems=[{"name": "ergodic"}])
+    _, summary = made(tmp_path, SMALL, steps=20_000, runs=10, algorithms=algorithms, problems=[{"name": "ergodic"}])
     what, who, near = sentences(summary)
-    assert what == "politex, uniform and twin ran on ergodic, 6 times each, for 20,000 steps."
+    assert what == "politex, uniform and twin ran on ergodic, 10 times each, for 20,000 steps."
     assert "politex earned more than uniform on ergodic" in who
     assert "politex and twin cannot be told apart on ergodic" in who
     assert near.startswith("With 0 for acting at random and 1 for the optimum, on ergodic: ")
     assert f"politex {summary.rows[0].score:.3f}" in near
+    assert near.endswith("(± standard error, 10 runs each).")
+
+
+def test_few_runs_are_no_ground_for_a_verdict(visit, tmp_path):
+    algorithms = [{"name": "politex", "eta": 0.01}, {"name": "uniform"}]
+    path, summary = made(tmp_path, SMALL, steps=20_000, runs=9, algorithms=algorithms)
+    assert summary.comparisons[0].difference.lower > 0.0
+    assert "differences take at least 10 runs of each to speak of" in sentences(summary)[1]
+    page = visit(path)
+    assert page.locator("#comparisons td[data-column=verdict]").inner_text() == "too few runs"
+
+
+def test_sentences_of_a_store_that_is_being_filled(tmp_path):
+    study = replace(SMALL, algorithms=[{"name": "politex", "eta": [0.1, 1.0], "tune": ["eta"]}], runs=3)
+    plans = [cell.plan for cell in study.cells()]
+    with Store(tmp_path) as store:
+        store.begin(plans)
+        summary = summarise(store, plans)
+        told = "politex ran on ergodic 3, so far 0 of 3 runs without failure, for 300 steps, and tuning is not complete yet"
+        assert sentences(summary)[0] == f"{told}."
+        (row,) = contents(store, summary)["rows"]
+    assert (row["chosen"], row["runs"], row["missing"]) == ("tuning", 0, 3)
+
+
+def test_a_mean_score_is_over_the_same_problems_for_all(tmp_path):
+    problems = [
+        {"name": "ergodic", "states": 3},
+        {"name": "ergodic", "states": 4, "settings_for": {"mine": {"bad": 1}}},
+    ]
+    algorithms = [{"name": "uniform"}, {"name": "mine", "label": "mine", "make": sometimes, "bad": 0}]
+    _, summary = made(tmp_path, SMALL, problems=problems, algorithms=algorithms, runs=2)
+    assert [row.rewards is None for row in summary.rows] == [False, False, False, True]
+    assert "on ergodic 3: " in sentences(summary)[2]
+
+
+def sometimes(bad):
+    return Hopeless() if bad else Fragile2()
+
+
+class Fragile2(Fragile):
+    """Not fragile at all."""
+
+    def phases(self, simulation, num_steps):
+        from aapi.algorithms import Uniform
+
+        return Uniform().phases(simulation, num_steps)

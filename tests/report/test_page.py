@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from browser import plot, table
 import aapi
 from aapi.environments import deep_sea, ergodic
 from aapi.experiments import Store, summarise
+from aapi.experiments.inside import median_run, read_inside
 from aapi.mdp import solve
 from studies import STUDY
 
@@ -169,7 +171,7 @@ def test_sensitivity_shows_tuning_runs_and_what_was_chosen(page, stored):
         for e in summary.sensitivity
         if (e["problem"], e["algorithm"], e["reward_scale"]) == ("deep-sea 4", "politex", 1)
     ]
-    assert dict(zip(trace["x"], trace["y"], strict=True)) == {e["candidate"]["eta"]: e["score"] for e in expected}
+    assert (trace["x"], trace["y"]) == ([0.1, 1.0, 10.0], [e["score"] for e in expected])
     chosen = next(
         r.choice["eta"] for r in summary.rows if r.plan.algorithm == "politex" and r.plan.problem == "deep-sea 4"
     )
@@ -210,6 +212,9 @@ def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
             break
     assert len(shown) == 5
     assert plot(page, "#left-map").title.startswith(f"aapi, run {number}, phase ")
+    scale = dict.fromkeys(("q_hat left", "advantage"), np.ptp(kept.q_hats)) | {
+        "policy right": 1.0, "temperature": np.ptp(kept.temperatures), "surprise": np.ptp(kept.surprises),
+    }  # fmt: skip
     for phase, found in shown.items():
         expected = {
             "policy right": kept.policies[0, phase - 1, :, 1],
@@ -219,8 +224,16 @@ def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
             "advantage": kept.q_hats[0, phase - 1, :, 1] - kept.q_hats[0, phase - 1, :, 0],
         }
         for quantity, values in expected.items():
-            whole = kept.q_hats[0, phase - 1] if quantity in ("q_hat left", "advantage") else values
-            assert np.allclose(found[quantity], values, atol=np.ptp(whole) / 250 + 1e-6), (phase, quantity)
+            assert np.allclose(found[quantity], values, rtol=1e-6, atol=4e-5 * scale[quantity]), (phase, quantity)
+    page.locator("#quantity button[data-value=temperature]").click()
+    followed = plot(page, "#trace").traces[0]["y"]
+    assert followed == sorted(followed)  # the sum of squared surprises never falls
+
+
+def click(page, selector, across, down):
+    """On a plot, at a place given by shares of its width and height."""
+    box = page.locator(f"{selector} .nsewdrag").bounding_box()
+    page.mouse.click(box["x"] + across * box["width"], box["y"] + down * box["height"])
 
 
 def test_inside_two_algorithms_side_by_side(page):
@@ -231,9 +244,8 @@ def test_inside_two_algorithms_side_by_side(page):
     assert plot(page, "#right-map").texts == ["rlsvi has no temperature"]
     page.select_option("#inside-right", "politex")
     assert len(np.unique(plot(page, "#right-map").traces[0]["z"])) == 1  # one temperature for all states
-    box = page.locator("#left-map .nsewdrag").bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_function("() => !document.querySelector('#trace').layout.title.text.includes('row 0, column 0')")
+    click(page, "#left-map", 0.4, 0.9)
+    assert "in row 3, column 1" in plot(page, "#trace").title
     assert {each["name"] for each in plot(page, "#trace").traces} == {"aapi", "politex"}
     page.locator("#left-map").focus()
     for _ in range(4):
@@ -253,15 +265,28 @@ def test_inside_ergodic_against_the_optimal_threshold(page, stored):
     heat, rings, _ = plot(page, "#left-map").traces
     assert np.allclose(np.array(heat["z"]).T, kept.policies[0, -1], atol=1 / 250)
     assert rings["y"] == [f"action {action}" for action in solve(ergodic(5)).policy]
+    click(page, "#left-map", 0.5, 0.25)  # state 2, the action above
+    assert plot(page, "#trace").title == "policy in state 2, action 1, over the run"
+    assert np.allclose(plot(page, "#trace").traces[0]["y"][-1], kept.policies[0, -1, 2, 1], atol=1e-4)
     page.locator("#quantity button[data-value=visits]").click()
-    assert sum(plot(page, "#left-map").traces[0]["y"]) == pytest.approx(1000, rel=0.02)
+    assert "Rings" not in page.locator("#quantity-caption").inner_text()
+    assert sum(plot(page, "#left-map").traces[0]["y"]) == pytest.approx(1000)
+    click(page, "#left-map", 0.9, 0.99)
+    assert plot(page, "#trace").title == "visits in state 4, over the run"
 
 
-def test_inside_cartpole_is_a_slice(page):
+def test_inside_cartpole_is_a_slice(page, stored):
     page.select_option("#inside-problem", "cartpole, fourier:1")
     page.locator("#quantity button[data-value='policy right']").click()
     heat = plot(page, "#left-map").traces[0]
-    assert np.shape(heat["z"]) == (33, 33)
+    row = next(r for r in summarise(stored, stored.plans()).rows if r.plan.problem.startswith("cartpole"))
+    inside = read_inside(stored.inside(median_run(row.runs).key))
+    frame = list(inside.phases).index(int(page.locator("#phase-number").inner_text().split()[0]))
+    by_angle = inside.tables["policy"][frame, :, 1].reshape(33, 33)  # and velocity, which is the vertical axis
+    assert np.allclose(np.transpose(heat["z"]), by_angle, atol=1e-4)
+    assert not np.allclose(heat["z"], by_angle, atol=1e-2)
+    click(page, "#left-map", 0.9, 0.05)
+    assert re.search(r"in angle 0\.2\d, velocity 3\.\d\d", plot(page, "#trace").title)
     assert abs(heat["x"][0]) < np.radians(15) < abs(heat["x"][0]) * 1.05
     page.locator("#play").click()
     before = page.locator("#phase-number").inner_text()
@@ -307,5 +332,9 @@ def test_it_can_be_printed(visit, results):
     printed = page.pdf(format="A4")
     assert printed.startswith(b"%PDF")
     assert printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") + printed.count(b"/Type /Page/") >= 3
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for found in (plot(page, "#panels .plot"), plot(page, "#tuned .plot")):
+        assert "#0072b2" in {trace["line"]["color"] for trace in found.traces if trace.get("line")}  # on white paper
+    assert page.locator("#panels .main-svg").first.get_attribute("viewBox")
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()

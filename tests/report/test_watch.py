@@ -124,6 +124,7 @@ def test_it_answers_this_machine_and_nothing_but_the_page(results):
 
 def test_it_recomputes_nothing_while_nothing_changes(results, monkeypatch):
     calls = []
+    monkeypatch.setattr("aapi.report.watch.SHARE", 1e9)  # it might at any time
     monkeypatch.setattr("aapi.report.watch.contents", lambda *args: calls.append(args) or {"rows": []})
     with serving(results) as port:
         answers = {ask(port, "/data")[1]["ETag"] for _ in range(5)}
@@ -136,6 +137,15 @@ def test_a_damaged_store_is_told_not_crashed_on(tmp_path):
         status, _, body = ask(port, "/data")
     assert status == 500
     assert b"results.db" in body
+
+
+def test_the_page_tells_what_is_wrong_with_a_store(visit, tmp_path):
+    (tmp_path / "results.db").write_bytes(b"no database at all" * 500)
+    with serving(tmp_path) as port:
+        page = visit(f"http://127.0.0.1:{port}", wait="#loading")
+        page.wait_for_function("() => document.getElementById('loading').textContent.includes('results.db is damaged')")
+        page.locator("#theme").click()  # with nothing to show
+        page.seen.complaints = [text for text in page.seen.complaints if "500" not in text]  # which the browser tells
 
 
 def test_bad_requests_get_one_line(capsys, tmp_path):

@@ -45,7 +45,7 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> N
     if options.address is not None and options.engine != "dask":
         raise InvalidInput("--address is of a Dask cluster: use --engine dask with it")
     from aapi.experiments import Interrupted, run_studies
-    from aapi.report.pages import write_pages
+    from aapi.report.folder import write_pages
     from aapi.report.tables import closing_tables
 
     start = time.perf_counter()
@@ -59,6 +59,9 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> N
         print(f"aapi {options.command}: interrupted; {stop}; to go on: {again}", file=sys.stderr)
         sys.exit(130)
     seconds = time.perf_counter() - start
+    if not options.json:
+        for line in closing_tables(summary):
+            print(line, flush=True)
     page, tables = write_pages(options.out)
     if options.json:
         facts = summary.facts() | {
@@ -66,7 +69,5 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> N
         }  # fmt: skip
         print(json.dumps(facts, allow_nan=False))
         return
-    for line in closing_tables(summary):
-        print(line)
     print(f"\nThis took {seconds:.0f} s. Look at {page}; the same tables as text are in {tables}.")
     print(f"aapi export {shlex.quote(options.out)} runs.csv gives every run to other programs.")

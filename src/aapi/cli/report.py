@@ -32,7 +32,7 @@ def add_command(commands: Any) -> None:
 
 def report(options: argparse.Namespace) -> None:
     """Write the pages and say where they are."""
-    from aapi.report.pages import write_pages
+    from aapi.report.folder import write_pages
 
     pages = write_pages(options.folder)
     if options.json:

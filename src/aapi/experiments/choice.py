@@ -50,23 +50,29 @@ def check_together(plans: Sequence[Plan]) -> None:
                 )
 
 
-def tuning_scores(store: Store, plan: Plan) -> NDArray[np.float64]:
-    """The mean average reward of each candidate over its tuning runs; −∞ where one failed."""
+def tuning_scores(store: Store, plan: Plan) -> NDArray[np.float64] | None:
+    """The mean average reward of each candidate over its tuning runs, −∞ if one failed; None while some are missing."""
     scores = []
     for candidate in plan.candidates:
         runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
-        rewards = [-math.inf if run.average_reward is None else run.average_reward for run in runs]
-        scores.append(float(np.mean(rewards)) if len(rewards) == plan.tuning_runs else -math.inf)
+        if len(runs) < plan.tuning_runs:
+            return None
+        scores.append(float(np.mean([-math.inf if run.average_reward is None else run.average_reward for run in runs])))
     return np.array(scores)
 
 
-def choose(store: Store, plans: Sequence[Plan]) -> int:
-    """The best candidate of plans that choose together, on a scale from acting at random (0) to the optimum (1)."""
+def choose(store: Store, plans: Sequence[Plan]) -> int | None:
+    """The best candidate of plans that choose together, on a scale from acting at random (0) to the optimum (1).
+
+    None while tuning runs are missing.
+    """
     if not plans[0].is_tuned:
         return 0
     total = np.zeros(len(plans[0].candidates))
     for plan in plans:
         scores = tuning_scores(store, plan)
+        if scores is None:
+            return None
         if len(plans) > 1:
             scores = np.array([score(value, plan.references) for value in scores])
         total += scores

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.algorithms import simulator
+from aapi.errors import AapiError
 from aapi.experiments.choice import choose, groups
 from aapi.experiments.work import expected_seconds, run_key, told
 from aapi.mdp import FiniteMDP, solve
@@ -40,7 +41,9 @@ QUANTITIES = ("visits", "policy", "q_hat", "temperature", "surprise")
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """about: what the axes are; phases: the numbers of those that were kept; tables: (phases, states[, actions]).
+    """about: what the axes are; phases: the numbers of those that were kept, which end at `steps`.
+
+    tables: (phases, states[, actions]).
 
     `visits` are counts of the phase, `policy` is π_k, by which it acted, `q_hat` Q̂_k, `temperature` η_k(x) and
     `surprise` ‖Q̂_k − M_k‖; a table that an algorithm does not have is missing.
@@ -48,6 +51,7 @@ class Inside:
 
     about: dict[str, Any]
     phases: NDArray[np.int64]
+    steps: NDArray[np.int64]
     tables: dict[str, NDArray[np.float32]]
 
 
@@ -62,7 +66,7 @@ def look_inside(
 ) -> None:
     """Keep the inside of the median run of each cell; but not of Gymnasium environments, or where it is there already.
 
-    What goes wrong is kept in place of it: no results are lost for want of a picture.
+    What goes wrong is kept in place of it, and tried again next time: no results are lost for want of a picture.
     """
     wanted = list(_wanted(cells, store))
     total = sum(expected_seconds(configuration) for configuration, _, _ in wanted)
@@ -72,7 +76,7 @@ def look_inside(
             configuration, seed, number = work[future]
             error = future.exception()
             contents = _packed({"error": told(error)}) if error is not None else future.result()
-            store.add_inside(run_key(configuration, seed, number), contents)
+            store.add_inside(run_key(configuration.key, seed, number), contents)
             advance("looking inside", expected_seconds(configuration), "")
             if stop.is_set():
                 for other in work:
@@ -85,13 +89,16 @@ def _wanted(cells: Sequence[Cell], store: Store) -> Iterator[tuple[Configuration
     seen: set[tuple[str, str]] = set()  # the first study that has an algorithm on a problem
     for members in groups(plans):
         chosen = choose(store, [plans[i] for i in members])
+        if chosen is None:
+            continue
         for cell in (cells[i] for i in members):
             configuration, what = cell.candidates[chosen], (cell.problem.label, cell.algorithm)
             run = median_run(store.runs(configuration.key, cell.seed, range(cell.runs)))
             if run is None or what in seen or len(seen) == MOST or not _can_be_looked_into(cell.problem):
                 continue
             seen.add(what)
-            if store.inside(run.key) is None:
+            kept = store.inside(run.key)
+            if kept is None or "error" in read_inside(kept).about:  # what went wrong is tried again
                 yield configuration, cell.seed, run.number
 
 
@@ -107,7 +114,8 @@ def read_inside(contents: bytes) -> Inside:
     with np.load(io.BytesIO(contents), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     about = json.loads(arrays.pop("about").item())
-    return Inside(about, arrays.pop("phases", np.empty(0, dtype=np.int64)), arrays)
+    none = np.empty(0, dtype=np.int64)
+    return Inside(about, arrays.pop("phases", none), arrays.pop("steps", none), arrays)
 
 
 def _packed(about: dict[str, Any], **arrays: Any) -> bytes:
@@ -121,14 +129,19 @@ def _look(configuration: Configuration, seed: int, number: int) -> bytes:
     simulation = simulator(env, configuration.features, seed)([number])
     see = _Slice(env, simulation.features) if isinstance(env, ContinuousProblem) else _Table(env)
     length = min(getattr(configuration.algorithm, "phase_length", configuration.steps), configuration.steps)
-    kept = frames(configuration.steps // length)
+    wanted = frames(configuration.steps // length)
+    kept: list[tuple[int, int]] = []
     seen: dict[str, list[Any]] = {name: [] for name in QUANTITIES}
     for phase in configuration.algorithm.phases(simulation, configuration.steps):
-        if phase.number in kept:
+        if phase.number in wanted:
+            kept.append((phase.number, simulation.time))
             for name, table in see(phase).items():
                 seen[name].append(table)
+    if not kept:
+        raise AapiError("its phases are not numbered from 1 on")
     tables = {name: np.array(found, dtype=np.float32) for name, found in seen.items() if len(found) == len(kept)}
-    return _packed(see.about | {"run": number, "phase_length": length}, phases=np.array(kept), **tables)
+    phases, steps = np.array(kept).T
+    return _packed(see.about | {"run": number}, phases=phases, steps=steps, **tables)
 
 
 def frames(num_phases: int) -> list[int]:

@@ -10,7 +10,12 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Plan"]
+__all__ = ["Plan", "titled"]
+
+
+def titled(problem: str, reward_scale: float) -> str:
+    """What a problem is called where scales matter."""
+    return problem if reward_scale == 1.0 else f"{problem}, rewards × {reward_scale:g}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +52,11 @@ class Plan:
     def place(self) -> tuple[str, str, float, int]:
         """Where it is compared with others: study, problem, scale of its rewards, and steps."""
         return self.study, self.problem, self.reward_scale, self.steps
+
+    @property
+    def title(self) -> str:
+        """What the problem is called where scales matter."""
+        return titled(self.problem, self.reward_scale)
 
     @property
     def references(self) -> tuple[float | None, float | None]:

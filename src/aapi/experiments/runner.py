@@ -90,7 +90,7 @@ class _Work:
         self.queue: deque[tuple[Task, str, str]] = deque()
         self.totals = dict.fromkeys((cell.study for cell in cells), 0.0)
         tuning = {key for cell in cells for key in _tuning_keys(cell)}
-        reported = {run_key(c, cell.seed, i) for cell in cells for c in cell.candidates for i in range(cell.runs)}
+        reported = {run_key(c.key, cell.seed, i) for cell in cells for c in cell.candidates for i in range(cell.runs)}
         stored = store.known(tuning | reported, failed=not retry_failed)
         self.taken = set(stored)  # in the store, or in the queue
         self.stored = len(stored)
@@ -122,12 +122,14 @@ class _Work:
 
     def _report(self, group: Group, *, counted: bool = False) -> None:
         chosen = choose(self.store, [cell.plan for cell in group.cells])
+        if chosen is None:
+            return  # cannot be: nobody reports before all tuning runs are there
         for cell in group.cells:
             self._add(cell.candidates[chosen], cell, cell.seed, cell.runs, counted=counted)
 
     def _add(self, configuration: Configuration, cell: Cell, seed: int, runs: int, *, counted: bool = False) -> None:
         """Queue the runs that nobody has done or queued, in tasks of sensible length."""
-        keys = {run_key(configuration, seed, number): number for number in range(runs)}
+        keys = {run_key(configuration.key, seed, number): number for number in range(runs)}
         numbers = sorted(number for key, number in keys.items() if key not in self.taken)
         self.taken |= keys.keys()
         each = expected_seconds(configuration)
@@ -142,7 +144,7 @@ class _Work:
 
 def _tuning_keys(cell: Cell) -> list[str]:
     candidates = cell.candidates if len(cell.candidates) > 1 else ()
-    return [run_key(c, cell.tuning_seed, number) for c in candidates for number in range(cell.tuning_runs)]
+    return [run_key(c.key, cell.tuning_seed, number) for c in candidates for number in range(cell.tuning_runs)]
 
 
 def _cost(group: Group) -> float:

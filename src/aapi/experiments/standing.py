@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from aapi.experiments.choice import choose, groups
+from aapi.experiments.work import run_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,20 +39,15 @@ def work_left(store: Store, plans: Sequence[Plan]) -> tuple[float, int, int]:
     unknown = [0, 0.0]
     for members in groups(plans):
         group = [plans[i] for i in members]
-        tuning = {
-            f"{key}-{plan.tuning_seed}-{number}": plan.seconds
-            for plan in group if plan.is_tuned for key in plan.candidates for number in range(plan.tuning_runs)
-        }  # fmt: skip
-        needed |= tuning
-        if len(store.known(tuning)) < len(tuning):  # what will be chosen is not known
-            unknown[0] += sum(plan.runs for plan in group)
-            unknown[1] += sum(plan.runs * plan.seconds for plan in group)
-            continue
         chosen = choose(store, group)
-        needed |= {
-            f"{plan.candidates[chosen]}-{plan.seed}-{number}": plan.seconds
-            for plan in group for number in range(plan.runs)
-        }  # fmt: skip
+        for plan in group:
+            for candidate in plan.candidates if plan.is_tuned else ():
+                needed |= dict.fromkeys(_keys(candidate, plan.tuning_seed, plan.tuning_runs), plan.seconds)
+            if chosen is None:  # so many, of what is not known yet
+                unknown[0] += plan.runs
+                unknown[1] += plan.runs * plan.seconds
+            else:
+                needed |= dict.fromkeys(_keys(plan.candidates[chosen], plan.seed, plan.runs), plan.seconds)
     stored = store.known(needed)
     seconds = sum(each for key, each in needed.items() if key not in stored) + unknown[1]
     return seconds, len(stored), len(needed) + int(unknown[0])
@@ -63,6 +59,8 @@ def standing(store: Store) -> Standing | None:
     if not sessions:
         return None
     session = sessions[-1]
+    if not isinstance(session["plan"], dict):  # another version's
+        return None
     studies = {line["study"] for line in session["plan"]["lines"]}
     left, stored, needed = work_left(store, [plan for plan in store.plans() if plan.study in studies])
     whole = max(session["plan"]["left"], left)
@@ -72,3 +70,7 @@ def standing(store: Store) -> Standing | None:
     elapsed = time.time() - session["began"]
     seconds = elapsed * left / (whole - left) if running and whole > left and elapsed > 2.0 else None
     return Standing(state, stored, needed, share, seconds)
+
+
+def _keys(configuration: str, seed: int, count: int) -> list[str]:
+    return [run_key(configuration, seed, number) for number in range(count)]

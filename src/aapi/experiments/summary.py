@@ -17,15 +17,20 @@ if TYPE_CHECKING:
     from aapi.experiments.plan import Plan
     from aapi.experiments.store import Run, Store
 
+ENOUGH_RUNS = 10  # to say that one earns more than another
+
 __all__ = ["Comparison", "Row", "Summary", "mean_score", "summarise"]
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One line of the closing table. Rewards are of whole runs; failed: what went wrong, by number of the run."""
+    """One line of the closing table. Rewards are of whole runs.
+
+    chosen: which candidate; None while it is being tuned. failed: what went wrong, by number of the run.
+    """
 
     plan: Plan
-    chosen: int
+    chosen: int | None
     rewards: Spread | None
     runs: list[Run]
     failed: dict[int, str]
@@ -35,8 +40,8 @@ class Row:
 
     @property
     def choice(self) -> dict[str, Any]:
-        """What tuning chose."""
-        return self.plan.choices[self.chosen]
+        """What tuning chose; nothing while it has not."""
+        return {} if self.chosen is None else self.plan.choices[self.chosen]
 
     @property
     def fraction(self) -> float | None:
@@ -99,7 +104,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first algorithm of a study against another one, on one problem."""
+    """The first algorithm of a study against another one, on one problem; runs: of the one that has fewer."""
 
     study: str
     problem: str
@@ -108,6 +113,17 @@ class Comparison:
     theirs: str
     difference: Interval
     improvement: Interval
+    runs: int
+
+    @property
+    def verdict(self) -> int | None:
+        """1 if ours earns more, −1 if less, 0 if the interval has room for both; None where it is not to be trusted.
+
+        Bootstrap intervals are too narrow for few runs: with 2 runs each of the same thing, every third excludes 0.
+        """
+        if self.runs < ENOUGH_RUNS:
+            return None
+        return int(self.difference.lower > 0.0) - int(self.difference.upper < 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +154,7 @@ class Summary:
 
 def summarise(store: Store, plans: Sequence[Plan]) -> Summary:
     """Everything that the store has of these plans; what is missing is counted, not guessed."""
-    chosen: dict[int, int] = {}
+    chosen: dict[int, int | None] = {}
     for members in groups(plans):
         chosen |= dict.fromkeys(members, choose(store, [plans[i] for i in members]))
     rows = [_row(store, plan, chosen[i]) for i, plan in enumerate(plans)]
@@ -160,8 +176,8 @@ def mean_score(rows: Sequence[Row]) -> tuple[float, float] | None:
     return float(scores.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
 
-def _row(store: Store, plan: Plan, chosen: int) -> Row:
-    runs = store.runs(plan.candidates[chosen], plan.seed, range(plan.runs))
+def _row(store: Store, plan: Plan, chosen: int | None) -> Row:
+    runs = [] if chosen is None else store.runs(plan.candidates[chosen], plan.seed, range(plan.runs))
     rewards = np.array([run.average_reward for run in runs if run.average_reward is not None])
     tuning = [run for key in plan.candidates for run in store.runs(key, plan.tuning_seed, range(plan.tuning_runs))]
     return Row(
@@ -183,34 +199,37 @@ def _comparisons(rows: Sequence[Row]) -> list[Comparison]:
     for row in rows:
         place = row.plan.place
         ours = first.setdefault(place, row)
-        if ours is row or min(len(ours.averages), len(row.averages)) < 2:
+        runs = min(len(ours.averages), len(row.averages))
+        if ours is row or runs < 2:
             continue
-        difference, improvement = compare(ours.averages, row.averages)
-        found.append(Comparison(*place[:3], ours.plan.algorithm, row.plan.algorithm, difference, improvement))
+        intervals = compare(ours.averages, row.averages)
+        found.append(Comparison(*place[:3], ours.plan.algorithm, row.plan.algorithm, *intervals, runs))
     return found
 
 
 def _sensitivity(store: Store, plans: Sequence[Plan]) -> list[dict[str, Any]]:
-    """The average reward of each candidate over its tuning runs, once for each plan that was tuned."""
-    found: dict[Any, dict[str, Any]] = {}
+    """The average reward of each candidate over its tuning runs, for each algorithm on each problem once."""
+    best: dict[Any, Plan] = {}
     for plan in plans:
-        if not plan.is_tuned:
-            continue
+        place = (plan.problem, plan.reward_scale, plan.algorithm, plan.tuned)
+        if plan.is_tuned and plan.tuning_runs > (best[place].tuning_runs if place in best else 0):
+            best[place] = plan
+    found: list[dict[str, Any]] = []
+    for plan in best.values():
         for candidate, choice in zip(plan.candidates, plan.choices, strict=True):
-            place = (plan.problem, plan.algorithm, plan.tuned, candidate)
             runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
-            if len(runs) < found.get(place, {}).get("runs", 0):
-                continue  # the same in another study, with more runs
             rewards = [run.average_reward for run in runs if run.average_reward is not None]
-            found[place] = {
-                "problem": plan.problem,
-                "reward_scale": plan.reward_scale,
-                "algorithm": plan.algorithm,
-                "candidate": choice,
-                "runs": len(runs),
-                "failed": sum(run.error is not None for run in runs),
-                "mean": float(np.mean(rewards)) if rewards else None,
-                "std": float(deviation(rewards)),
-                "score": score(float(np.mean(rewards)), plan.references) if rewards else None,
-            }
-    return list(found.values())
+            found.append(
+                {
+                    "problem": plan.problem,
+                    "reward_scale": plan.reward_scale,
+                    "algorithm": plan.algorithm,
+                    "candidate": choice,
+                    "runs": len(runs),
+                    "failed": sum(run.error is not None for run in runs),
+                    "mean": float(np.mean(rewards)) if rewards else None,
+                    "std": float(deviation(rewards)),
+                    "score": score(float(np.mean(rewards)), plan.references) if rewards else None,
+                }
+            )
+    return found

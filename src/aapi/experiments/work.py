@@ -88,9 +88,9 @@ def unpacked(call: bytes) -> Any:
     return fn(*args, **kwargs)
 
 
-def run_key(configuration: Configuration, seed: int, run: int) -> str:
-    """The name of a run: of all that determines it."""
-    return f"{configuration.key}-{seed}-{run}"
+def run_key(configuration: str, seed: int, run: int) -> str:
+    """The name of a run of a configuration, which is given by its key: of all that determines it."""
+    return f"{configuration}-{seed}-{run}"
 
 
 def perform(task: Task) -> list[Outcome]:
@@ -161,8 +161,8 @@ def _stretches(runs: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def _outcome(task: Task, number: int, seconds: float, **found: Any) -> Outcome:
-    configuration = task.configuration
-    return Outcome(run_key(configuration, task.seed, number), configuration.key, task.seed, number, seconds, **found)
+    configuration = task.configuration.key
+    return Outcome(run_key(configuration, task.seed, number), configuration, task.seed, number, seconds, **found)
 
 
 def told(error: BaseException) -> str:

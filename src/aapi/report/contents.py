@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import aapi
 from aapi.experiments.inside import Inside, median_run, read_inside
 from aapi.experiments.standing import standing
 from aapi.report.colours import styles
 from aapi.report.curves import read_curve
 from aapi.report.sentences import sentences
-from aapi.report.tables import failures, told_choice, told_value
+from aapi.report.tables import failures, told_choice, told_span, told_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,32 +26,33 @@ if TYPE_CHECKING:
 
 __all__ = ["DETAILS", "contents"]
 
-# Points of a curve, and phases of an inside: less and less, for pages that would be too large.
-DETAILS = ((120, 32), (100, 24), (80, 16), (60, 10), (40, 6), (25, 0), (0, 0))
+# Points of a curve, and phases times states of an inside: less and less, for pages that would be too large.
+DETAILS = ((120, 50_000), (100, 12_000), (80, 9_000), (70, 6_000), (60, 3_000), (40, 1_000), (25, 0), (0, 0))
+FEWEST_PHASES = 6
 DIGITS = 6  # of curves; tables have all
 
 
 def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0]) -> dict[str, Any]:
     """What is in a store, for the page."""
-    points, frames = detail
+    points, cells = detail
     state = standing(store)
     return {
-        "aapi": aapi.__version__,
         "sentences": sentences(summary) if summary.rows else [],
-        "notices": list(failures(summary)),
+        "notices": [*failures(summary), *_unseen(store, summary.rows)],
+        "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
         "standing": None if state is None else state.facts(),
         "styles": {label: style.facts() for label, style in styles(row.plan.algorithm for row in summary.rows).items()},
         "rows": [_row(row) | {"curve": _curve(store, row, points)} for row in summary.rows],
         "comparisons": [
             {
                 "study": c.study, "problem": c.problem, "scale": c.reward_scale, "ours": c.ours, "theirs": c.theirs,
-                "difference": _three(c.difference), "improvement": _three(c.improvement),
+                "difference": _three(c.difference), "improvement": _three(c.improvement), "verdict": c.verdict,
             }
             for c in summary.comparisons
         ],
         "sensitivity": list(_sensitivity(summary, summary.sensitivity)),
         "scaled": list(_sensitivity(summary, summary.scaled)),
-        "insides": list(_insides(store, summary.rows, frames)) if frames else [],
+        "insides": list(_seen(store, summary.rows, cells)) if cells else [],
         "sessions": [_session(session, state is not None and state.state == "running") for session in store.sessions()],
     }  # fmt: skip
 
@@ -71,7 +71,7 @@ def _row(row: Row) -> dict[str, Any]:
         }  # fmt: skip
     return {
         "study": plan.study, "problem": plan.problem, "scale": plan.reward_scale, "algorithm": plan.algorithm,
-        "steps": plan.steps, "chosen": told_choice(row) if row.choice else "",
+        "steps": plan.steps, "chosen": told_choice(row) if row.plan.is_tuned else "",
         "runs": 0 if rewards is None else rewards.count, "planned": plan.runs, "failed": len(row.failed),
         "missing": row.missing, **numbers, "fraction": row.fraction,
         "score": row.score, "regret": row.regret, "seconds": row.seconds, "optimal_gain": plan.optimal_gain,
@@ -115,44 +115,58 @@ def _sensitivity(summary: Summary, entries: Sequence[dict[str, Any]]) -> Iterato
             "problem": entry["problem"], "scale": entry["reward_scale"], "algorithm": entry["algorithm"],
             "names": ", ".join(candidate), "x": value if number else ", ".join(map(told_value, candidate.values())),
             "y": entry["score"] if scored else entry["mean"], "scored": scored, "deviation": entry["std"] / unit,
+            "comparable": scored or entry["mean"] is None,
             "runs": entry["runs"], "failed": entry["failed"], "chosen": (*place, str(candidate)) in chosen,
         }  # fmt: skip
 
 
-def _insides(store: Store, rows: Sequence[Row], frames: int) -> Iterator[dict[str, Any]]:
+def _insides(store: Store, rows: Sequence[Row]) -> Iterator[tuple[str, str, Inside]]:
+    """Problem, algorithm, and what the median run was like inside."""
     seen = set()
     for row in rows:
         run, what = median_run(row.runs), (row.plan.problem, row.plan.algorithm)
         kept = None if run is None or what in seen else store.inside(run.key)
         if kept is not None:
-            inside = read_inside(kept)
             seen.add(what)
-            if "error" not in inside.about:
-                yield {"problem": what[0], "algorithm": what[1], "about": inside.about} | _frames(inside, frames)
+            yield *what, read_inside(kept)
 
 
-def _frames(inside: Inside, most: int) -> dict[str, Any]:
-    """Some of the phases, each table as bytes between the lowest and the highest number of its phase."""
-    count = len(inside.phases)
-    kept = np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
-    return {
-        "phases": inside.phases[kept].tolist(),
-        "tables": {name: _bytes(table[kept].reshape(len(kept), -1)) for name, table in inside.tables.items()},
-    }
+def _unseen(store: Store, rows: Sequence[Row]) -> Iterator[str]:
+    for problem, algorithm, inside in _insides(store, rows):
+        if "error" in inside.about:
+            yield f"{algorithm} on {problem} could not be looked into: {inside.about['error']}"
 
 
-def _bytes(table: NDArray[np.float32]) -> dict[str, Any]:
+def _seen(store: Store, rows: Sequence[Row], cells: int) -> Iterator[dict[str, Any]]:
+    """cells: how many states, times phases, to show of each."""
+    for problem, algorithm, inside in _insides(store, rows):
+        if "error" not in inside.about:
+            count, states = inside.tables["visits"].shape
+            kept = np.unique(np.linspace(0, count - 1, max(FEWEST_PHASES, cells // states)).round().astype(int))
+            tables = {name: _packed(table[kept]) for name, table in inside.tables.items()}
+            yield {
+                "problem": problem, "algorithm": algorithm, "about": inside.about, "tables": tables,
+                "phases": inside.phases[kept].tolist(), "steps": inside.steps[kept].tolist(),
+            }  # fmt: skip
+
+
+def _packed(table: NDArray[np.float32]) -> dict[str, Any]:
+    """A table as whole numbers of 16 bits between its lowest and its highest number: what never falls, stays so.
+
+    All high bytes come before all low ones, which compresses better.
+    """
     numbers = np.nan_to_num(table.astype(np.float64))
-    low, high = numbers.min(axis=1, keepdims=True), numbers.max(axis=1, keepdims=True)
-    scaled = (255.0 * (numbers - low) / np.where(high > low, high - low, 1.0)).round().astype(np.uint8)
-    return {"low": _short(low[:, 0]), "high": _short(high[:, 0]), "packed": base64.b64encode(scaled.tobytes()).decode()}
+    low, high = float(numbers.min()), float(numbers.max())
+    scaled = (65535.0 * (numbers - low) / ((high - low) or 1.0)).round().astype(np.uint16).ravel()
+    planes = np.concatenate([scaled >> 8, scaled & 255]).astype(np.uint8)
+    return {"low": low, "high": high, "packed": base64.b64encode(planes.tobytes()).decode()}
 
 
 def _session(session: dict[str, Any], running: bool) -> dict[str, Any]:
     machine, lines = session["machine"], session["plan"]["lines"] if isinstance(session["plan"], dict) else []
     facts = {
         "studies": ", ".join(dict.fromkeys(line["study"] for line in lines)),
-        "runs of each": _span(line["runs"] for line in lines),
+        "runs of each": told_span(line["runs"] for line in lines) if lines else "",
         "seeds": ", ".join(
             dict.fromkeys(
                 f"{line['seed']}" + (f" (tuning {line['tuning_seed']})" if len(line["candidates"]) > 1 else "")
@@ -170,8 +184,3 @@ def _session(session: dict[str, Any], running: bool) -> dict[str, Any]:
         "running": running and session["ended"] is None,
         "facts": {name: value for name, value in facts.items() if value},
     }  # fmt: skip
-
-
-def _span(values: Any) -> str:
-    found = sorted(set(values))
-    return "" if not found else str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.errors import InvalidInput
+from aapi.experiments.plan import titled
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
 from aapi.files import atomic_write
@@ -95,15 +96,18 @@ def _figures(
     """Names, and panels by title."""
     for study, slug in _file_names(dict.fromkeys(row.plan.study for row in summary.rows)).items():
         rows = [row for row in summary.rows if row.plan.study == study]
-        if any(row.plan.reward_scale != 1.0 for row in rows):
-            continue  # the same curves with other numbers on the axis; reward-scale has the gist
+        if len({row.plan.reward_scale for row in rows}) > 1:
+            continue  # too many panels; reward-scale has the gist
         curves = {row: curve for row in rows if (curve := read_curve(store, row)) is not None}
         places = dict.fromkeys(row.plan.place for row in curves)
         unknown = {row.plan.place for row in curves if row.plan.optimal_gain is None}
         known = [place for place in places if place not in unknown]
         for name, metric, shown in (("curves", _averages, places), ("regret", _regret, known)):
             if shown:
-                yield f"{slug}-{name}", {place[1]: _curves(curves, place, metric, look, log_steps) for place in shown}
+                yield (
+                    f"{slug}-{name}",
+                    {titled(*place[1:3]): _curves(curves, place, metric, look, log_steps) for place in shown},
+                )
     usual = [entry for entry in summary.sensitivity if entry["reward_scale"] == 1.0 and entry["mean"] is not None]
     if usual:
         yield (
@@ -113,7 +117,7 @@ def _figures(
                 for problem in dict.fromkeys(entry["problem"] for entry in usual)
             },
         )
-    scored = [entry for entry in summary.scaled if entry["score"] is not None]
+    scored = [entry for entry in summary.scaled if entry["score"] is not None or entry["mean"] is None]
     if scored:
         yield (
             "reward-scale",
@@ -164,30 +168,33 @@ def _sensitivity(entries: Sequence[Mapping[str, Any]], look: Mapping[str, Style]
 
     def draw(axes: Any, seen: Any) -> None:
         for algorithm in dict.fromkeys(entry["algorithm"] for entry in entries):
-            mine = [entry for entry in entries if entry["algorithm"] == algorithm]
+            mine = _ordered([entry for entry in entries if entry["algorithm"] == algorithm])
             y = [entry["score" if scored else "mean"] for entry in mine]
             pen = _pen(look[algorithm]) | {"marker": "o", "markersize": 2.5}
             (seen[algorithm],) = axes.plot(_values(axes, mine), y, **pen)
-        axes.set(xlabel=_named(entries), ylabel="score" if scored else "average reward")
+        axes.set(xlabel=_tuned(entries), ylabel="score" if scored else "average reward")
         if scored:
-            axes.set_ylim(max(-0.6, min(0.0, *(entry["score"] for entry in entries))) - 0.05, 1.05)
+            axes.set_ylim(min(0.0, *(entry["score"] for entry in entries)) - 0.05, 1.05)
 
     return draw
 
 
 def _scales(entries: Sequence[Mapping[str, Any]], style: Style) -> Draw:
+    problems = len({entry["problem"] for entry in entries})
+
     def draw(axes: Any, seen: Any) -> None:
         for i, scale in enumerate(sorted({entry["reward_scale"] for entry in entries})):
             found: dict[str, list[Any]] = {}
-            for entry in entries:
-                if entry["reward_scale"] == scale:
-                    found.setdefault(str(entry["candidate"]), []).append(entry)
+            for entry in _ordered([entry for entry in entries if entry["reward_scale"] == scale]):
+                found.setdefault(str(entry["candidate"]), []).append(entry)
             first = [each[0] for each in found.values()]
-            means = [float(np.mean([entry["score"] for entry in each])) for each in found.values()]
+            scores = [[e["score"] for e in each if not e["failed"]] for each in found.values()]
+            # Over all problems, or none: a candidate that failed on one has no mean.
+            means = [float(np.mean(each)) if len(each) == problems else math.nan for each in scores]
             pen = {"linestyle": (":", "-", "--", "-.")[i % 4], "marker": "vo^s"[i % 4], "fillstyle": "none"}
             axes.plot(_values(axes, first), means, color=style.colour, markersize=3.5, **pen)
             (seen[f"rewards × {scale:g}"],) = axes.plot([], [], color=INK, markersize=3.5, **pen)
-        axes.set(xlabel=_named(entries), ylabel="mean score", ylim=(-0.15, 1.05))
+        axes.set(xlabel=_tuned(entries), ylabel="mean score", ylim=(min(0.0, *axes.dataLim.intervaly) - 0.05, 1.05))
 
     return draw
 
@@ -196,7 +203,15 @@ def _pen(style: Style) -> dict[str, Any]:
     return {"color": style.colour, "linestyle": DASHES[style.dash]}
 
 
-def _named(entries: Sequence[Mapping[str, Any]]) -> str:
+def _ordered(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """In the order of the axis, where candidates are numbers."""
+    values = [next(iter(entry["candidate"].values()), None) for entry in entries]
+    if not all(isinstance(value, int | float) for value in values):
+        return list(entries)
+    return sorted(entries, key=lambda entry: float(next(iter(entry["candidate"].values()))))
+
+
+def _tuned(entries: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(dict.fromkeys(", ".join(entry["candidate"]) for entry in entries))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aapi.experiments.plan import titled
 from aapi.files import atomic_write
 from aapi.report.tables import failures, told_choice, told_score, told_value
 
@@ -62,10 +63,6 @@ def _interval(value: Interval, digits: str = ".4g") -> str:
     return f"{value.estimate:{digits}} [{value.lower:{digits}}, {value.upper:{digits}}]"
 
 
-def _named(problem: str, scale: float) -> str:
-    return problem if scale == 1.0 else f"{problem}, rewards × {scale:g}"
-
-
 def result_lines(rows: Sequence[Row]) -> Iterator[str]:
     """The closing table, with intervals."""
     head = ("problem", "algorithm", "chosen", "runs", "average reward", "std", "interquartile mean", "worst", "of λ*",
@@ -73,7 +70,7 @@ def result_lines(rows: Sequence[Row]) -> Iterator[str]:
     lines = []
     for row in rows:
         plan = row.plan
-        start = [_named(plan.problem, plan.reward_scale), row.plan.algorithm, told_choice(row)]
+        start = [plan.title, plan.algorithm, told_choice(row)]
         end = [
             "" if row.fraction is None else f"{row.fraction:.1%}",
             "" if row.regret is None else f"{row.regret:,.0f}",
@@ -96,7 +93,7 @@ def comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
     head = ("problem", "comparison", "difference of means", "P(better)")
     lines = [
         (
-            _named(c.problem, c.reward_scale),
+            titled(c.problem, c.reward_scale),
             f"{c.ours} − {c.theirs}",
             _interval(c.difference, ".3g"),
             _interval(c.improvement, ".2f"),
@@ -125,7 +122,7 @@ def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:
     for entry in sensitivity:
         value = ", ".join(map(told_value, entry["candidate"].values()))
         values[value] = None
-        place = (_named(entry["problem"], entry["reward_scale"]), entry["algorithm"])
+        place = (titled(entry["problem"], entry["reward_scale"]), entry["algorithm"])
         found.setdefault(place, {})[value] = _score(entry)
     yield "On tuning runs; 0 is acting at random, 1 the optimum, where both are known; else the average reward."
     yield ""

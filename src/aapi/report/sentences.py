@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from aapi.experiments.summary import mean_score
+from aapi.experiments.plan import titled
+from aapi.experiments.summary import ENOUGH_RUNS, mean_score
+from aapi.report.tables import told_span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from aapi.experiments.summary import Comparison, Row, Summary
 
 __all__ = ["sentences"]
+
+MOST_RIVALS = 3
+MOST_SCORES = 6
 
 
 def sentences(summary: Summary) -> list[str]:
@@ -25,40 +30,57 @@ def sentences(summary: Summary) -> list[str]:
 
 
 def _what_was_run(rows: Sequence[Row]) -> str:
-    algorithms = _distinct(row.plan.algorithm for row in rows)
-    problems = _distinct(row.plan.problem for row in rows)
-    tuned = _distinct(name.replace("_", " ") for row in rows if row.plan.is_tuned for name in row.plan.tuned)
-    runs = _span([row.plan.runs for row in rows])
-    steps = _span([row.plan.steps for row in rows])
-    what = f"{_listed(algorithms, 'algorithms')} ran on {_listed(problems, 'problems')}"
-    told = f"{what}, {_times(runs)} each, for {steps} steps"
+    algorithms = _listed(_distinct(row.plan.algorithm for row in rows), "algorithms")
+    problems = _listed(_distinct(row.plan.problem for row in rows), "problems")
+    steps = told_span(row.plan.steps for row in rows)
+    planned, stored = sum(row.plan.runs for row in rows), sum(len(row.averages) for row in rows)
+    runs = told_span(row.plan.runs for row in rows)
+    each = "once" if runs == "1" else f"{runs} times each"
+    how = each if stored == planned else f"so far {stored:,} of {planned:,} runs without failure"
+    return f"{algorithms} ran on {problems}, {how}, for {steps} steps{_how_tuned(rows)}."
+
+
+def _how_tuned(rows: Sequence[Row]) -> str:
+    tuned = [row for row in rows if row.plan.is_tuned]
     if not tuned:
-        return f"{told}."
-    tuning = _span([row.plan.tuning_runs for row in rows if row.plan.is_tuned])
-    others = "one other run" if tuning == "1" else f"{tuning} other runs"
-    return f"{told}; the best {_either(tuned)} for each was chosen on {others}."
+        return ""
+    if any(row.chosen is None for row in tuned):
+        return ", and tuning is not complete yet"
+    names = _distinct(name.replace("_", " ") for row in tuned for name in row.plan.tuned)
+    what = " or ".join(names)
+    runs = told_span(row.plan.tuning_runs for row in tuned)
+    others = "one other run" if runs == "1" else f"{runs} other runs"
+    together = all(row.plan.together is not None for row in tuned)
+    best = f"one {what} for all problems was" if together else f"the best {what} for each was"
+    return f"; {best} chosen on {others}"
 
 
 def _who_earned_more(rows: Sequence[Row], comparisons: Sequence[Comparison]) -> str:
-    if not comparisons:
-        return _best(rows)
-    ours = comparisons[0].ours
-    others = _distinct(c.theirs for c in comparisons if c.ours == ours)
-    told = [_against(ours, them, [c for c in comparisons if (c.ours, c.theirs) == (ours, them)]) for them in others[:3]]
-    return f"{'; '.join(told)} (95 % intervals of the differences)."
+    sure = [comparison for comparison in comparisons if comparison.verdict is not None]
+    if not sure:
+        few = f"; differences take at least {ENOUGH_RUNS} runs of each to speak of" if comparisons else ""
+        return f"{_best(rows)}{few}."
+    ours = sure[0].ours
+    rivals = _distinct(c.theirs for c in sure if c.ours == ours)
+    told = [_against([c for c in sure if (c.ours, c.theirs) == (ours, them)]) for them in rivals[:MOST_RIVALS]]
+    rest = len({(c.ours, c.theirs) for c in sure}) - len(told)
+    more = f"; {rest} more {'comparison is' if rest == 1 else 'comparisons are'} in the table" if rest else ""
+    return f"{'; '.join(told)}{more} (95 % intervals, each by itself)."
 
 
-def _against(ours: str, theirs: str, comparisons: Sequence[Comparison]) -> str:
-    more = [c.problem for c in comparisons if c.difference.lower > 0]
-    less = [c.problem for c in comparisons if c.difference.upper < 0]
+def _against(comparisons: Sequence[Comparison]) -> str:
+    """Of one pair of algorithms."""
+    ours, theirs = comparisons[0].ours, comparisons[0].theirs
+    more = [titled(c.problem, c.reward_scale) for c in comparisons if c.verdict == 1]
+    less = [titled(c.problem, c.reward_scale) for c in comparisons if c.verdict == -1]
     count = len(comparisons)
     if not more and not less:
-        where = f"any of {count} problems" if count > 1 else comparisons[0].problem
+        where = f"any of {count} problems" if count > 1 else titled(comparisons[0].problem, comparisons[0].reward_scale)
         return f"{ours} and {theirs} cannot be told apart on {where}"
     told = [f"more than {theirs} on {_some(more)}"] if more else []
     told += [f"less {'' if more else f'than {theirs} '}on {_some(less)}"] if less else []
     even = count - len(more) - len(less)
-    return f"{ours} earned {' and '.join(told)}" + (f"; no difference is seen on {_count(even, count)}" if even else "")
+    return f"{ours} earned {' and '.join(told)}" + (f", and no difference is seen on {even} of {count}" if even else "")
 
 
 def _best(rows: Sequence[Row]) -> str:
@@ -67,43 +89,52 @@ def _best(rows: Sequence[Row]) -> str:
     for row in rows:
         if row.rewards is not None:
             earned = row.rewards.mean.estimate
-            if earned > best.get(row.plan.problem, (-math.inf, row))[0]:
-                best[row.plan.problem] = earned, row
+            if earned > best.get(row.plan.title, (-math.inf, row))[0]:
+                best[row.plan.title] = earned, row
     if not best:
-        return "No run is stored yet."
+        return "No run has come to its end without failure"
     told = [
-        f"{row.plan.algorithm} earned {earned:.4g} a step on {problem}"
+        f"{row.plan.algorithm} earned {earned:.4g} a step on {title}"
         + ("" if row.fraction is None else f", {row.fraction:.1%} of the optimum")
-        for problem, (earned, row) in list(best.items())[:3]
+        for title, (earned, row) in list(best.items())[:3]
     ]
-    if len(best) > 3:
-        told.append(f"{len(best) - 3} more problems are in the table")
-    if len(rows) > len(best):
-        told.append("there are too few runs to speak of differences")
-    return f"{'; '.join(told)}."
+    rest = len(best) - len(told)
+    return "; ".join(told) + (f"; {rest} more problem{'s are' if rest > 1 else ' is'} in the table" if rest else "")
 
 
 def _how_near(rows: Sequence[Row]) -> str:
     together = [row for row in rows if row.plan.together is not None and row.plan.reward_scale == 1.0]
-    used = together or [row for row in rows if row.plan.together is None]
-    if together:  # the study with the most runs, if there are several
-        most = max(together, key=lambda row: row.plan.tuning_runs).plan.study
-        used = [row for row in together if row.plan.study == most]
-    told = []
-    for algorithm in _distinct(row.plan.algorithm for row in used)[:6]:
-        found = mean_score([row for row in used if row.plan.algorithm == algorithm])
+    if together:
+        study = max(together, key=lambda row: row.plan.runs).plan.study
+        used = [row for row in together if row.plan.study == study]
+    else:
+        used = [row for row in rows if row.plan.together is None]
+    scored = [row for row in used if row.score is not None]
+    if not scored:
+        return "There is no run yet on a problem whose optimum is known, so there is no regret to report."
+    algorithms = _distinct(row.plan.algorithm for row in scored)
+    shared = [
+        place
+        for place in dict.fromkeys(row.plan.place for row in scored)
+        if {row.plan.algorithm for row in scored if row.plan.place == place} == set(algorithms)
+    ] or [scored[0].plan.place]  # a mean over other problems for each would compare nothing
+    scored = [row for row in scored if row.plan.place in shared]
+    scores = []
+    for algorithm in algorithms:
+        found = mean_score([row for row in scored if row.plan.algorithm == algorithm])
         if found is not None:
-            told.append((found[0], f"{algorithm} {found[0]:.3f} ± {found[1]:.3f}"))
-    if not told:
-        return "The optimum of these problems is not known, so there is no regret to report."
-    told.sort(reverse=True)
-    count = len(_distinct(row.plan.problem for row in used))
-    where = f"on average over {count} problems" if count > 1 else f"on {used[0].plan.problem}"
+            scores.append((found[0], f"{algorithm} {found[0]:.3f}" + (f" ± {found[1]:.3f}" if found[1] else "")))
+    scores.sort(key=lambda each: -each[0])
+    rest = f" and {len(scores) - MOST_SCORES} more" if len(scores) > MOST_SCORES else ""
+    where = f"on average over {len(shared)} problems" if len(shared) > 1 else f"on {scored[0].plan.title}"
     how = "With one choice of settings for all problems, and" if together else "With"
-    return f"{how} 0 for acting at random and 1 for the optimum, {where}: {', '.join(text for _, text in told)}."
+    told = ", ".join(text for _, text in scores[:MOST_SCORES]) + rest
+    runs = told_span(len(row.averages) for row in scored)
+    errors = "" if runs == "1" else f" (± standard error, {runs} runs each)"
+    return f"{how} 0 for acting at random and 1 for the optimum, {where}: {told}{errors}."
 
 
-def _distinct(words: Iterator[str]) -> list[str]:
+def _distinct(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
@@ -113,22 +144,5 @@ def _listed(words: Sequence[str], noun: str) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _either(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-
-
 def _some(problems: Sequence[str]) -> str:
     return f"{len(problems)} problems" if len(problems) > 3 else " and ".join(problems)
-
-
-def _count(some: int, of: int) -> str:
-    return f"{some} of {of} problems"
-
-
-def _times(runs: str) -> str:
-    return "once" if runs == "1" else f"{runs} times"
-
-
-def _span(values: Sequence[int]) -> str:
-    low, high = min(values), max(values)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from aapi.experiments.summary import mean_score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from aapi.experiments.summary import Row, Summary
 
-__all__ = ["aligned", "closing_tables", "failures", "told_choice", "told_score", "told_value"]
+__all__ = ["aligned", "closing_tables", "failures", "told_choice", "told_score", "told_span", "told_value"]
 
 HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "time")
 
@@ -46,12 +46,21 @@ def failures(summary: Summary) -> Iterator[str]:
 
 def told_choice(row: Row) -> str:
     """What tuning chose, or nothing."""
+    if row.chosen is None:
+        return "tuning"
     return ", ".join(f"{name} {told_value(value)}" for name, value in row.choice.items()) or "–"
 
 
 def told_value(value: Any) -> str:
     """A setting, with as few digits as will do."""
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def told_span(values: Iterable[int]) -> str:
+    """5, or 5 to 50."""
+    found = list(values)
+    low, high = min(found), max(found)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def told_score(rows: Sequence[Row]) -> str:

@@ -62,7 +62,7 @@ class Live:
         with Store(self.folder, write=False) as store:
             version = f'"{store.version()}"'
             return version, None if version == self._version else json.dumps(
-                contents(store, summarise(store, store.plans()))
+                contents(store, summarise(store, store.plans())), allow_nan=False
             ).encode()
 
 

@@ -25,22 +25,28 @@ function told(seconds) {
   return `${(seconds / 3600).toFixed(1)} hours`;
 }
 
+// Whether an element has to be filled again; if not, it keeps its children, and whoever uses them their focus.
+function isNew(where, contents) {
+  const signature = JSON.stringify(contents);
+  if (where.dataset.signature === signature) return false;
+  where.dataset.signature = signature;
+  return true;
+}
+
 // A row of buttons of which one is pressed; `changed` is called with its value.
 function choices(where, options, value, changed) {
-  where.replaceChildren(
-    ...options.map(([each, label, hint]) =>
-      make("button", {
-        type: "button", "aria-pressed": String(each === value), "data-value": each, title: hint,
-        onclick: () => {
-          for (const other of where.children) other.setAttribute("aria-pressed", String(other.dataset.value === String(each)));
-          changed(each);
-        },
-      }, label)),
-  );
+  if (isNew(where, options)) {
+    where.replaceChildren(...options.map(([each, label, hint]) =>
+      make("button", { type: "button", "data-value": each, title: hint, onclick: () => { press(each); changed(each); } }, label)));
+  }
+  const press = (chosen) => {
+    for (const button of where.children) button.setAttribute("aria-pressed", String(button.dataset.value === String(chosen)));
+  };
+  press(value);
 }
 
 function options(select, values, chosen) {
-  select.replaceChildren(...values.map((value) => make("option", { value }, value)));
+  if (isNew(select, values)) select.replaceChildren(...values.map((value) => make("option", { value }, value)));
   select.value = chosen;
 }
 

@@ -22,12 +22,17 @@ function showCurves() {
     plot(panelFor($("panels"), key, title), () => drawCurves(group));
   }
   const spread = { std: "bands: mean ± standard deviation over runs", quantiles: "median, and bands of 25–75 % and 10–90 % of runs", none: "means over runs" }[state.band];
-  $("curves-caption").textContent = `${METRICS[state.metric].hint}; ${spread}; dotted: the optimum. Drag to zoom, double-click to return.`;
+  const early = state.log ? "thousandth" : "fiftieth";
+  $("curves-caption").textContent = `${METRICS[state.metric].hint}; ${spread}; dotted: the optimum. The first ${early} of the steps may lie outside. Drag to zoom, double-click to return.`;
 }
 
 function legend(labels) {
   const shown = (label) => !state.hidden.has(label);
-  const update = () => { showCurves(); };
+  const buttons = [...$("legend").children];
+  if (!isNew($("legend"), [labels, isDark()])) {
+    for (const chip of buttons) if (chip.dataset.algorithm !== undefined) chip.setAttribute("aria-pressed", String(shown(chip.dataset.algorithm)));
+    return;
+  }
   const chips = labels.map((label) => {
     const line = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     const stroke = document.createElementNS("http://www.w3.org/2000/svg", "line");
@@ -36,13 +41,12 @@ function legend(labels) {
     return make("button", { type: "button", "aria-pressed": String(shown(label)), "data-algorithm": label, title: "show or hide in all panels", onclick: () => {
       if (shown(label)) state.hidden.add(label);
       else state.hidden.delete(label);
-      update();
-      [...$("legend").children].find((chip) => chip.dataset.algorithm === label)?.focus();
+      showCurves();
     } }, line, label);
   });
   if (labels.length > 4) {
-    chips.unshift(make("button", { type: "button", "data-all": "yes", onclick: () => { state.hidden.clear(); update(); } }, "all"),
-      make("button", { type: "button", "data-all": "no", onclick: () => { for (const label of labels) state.hidden.add(label); update(); } }, "none"));
+    chips.unshift(make("button", { type: "button", "data-all": "yes", onclick: () => { state.hidden.clear(); showCurves(); } }, "all"),
+      make("button", { type: "button", "data-all": "no", onclick: () => { for (const label of labels) state.hidden.add(label); showCurves(); } }, "none"));
   }
   $("legend").replaceChildren(...chips);
 }

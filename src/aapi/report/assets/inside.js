@@ -5,10 +5,30 @@ const CAPTIONS = {
   q_hat: "Q̂_k, estimated from the data of the phase.",
   advantage: "The estimate for one action minus that for the other: above zero, the index of the policy moves to the first.",
   temperature: "η_k(x), the temperature of the next policy. AAPI sets it in each state from how surprising the estimates were there; POLITEX has one for all states.",
-  surprise: "‖Q̂_k(x,·) − M_k(x,·)‖: how far the estimate is from what was predicted, the estimate before it.",
+  surprise: "‖Q̂_k(x,·) − M_k(x,·)‖: how far the estimate is from what was predicted; AAPI predicts the estimate before it, POLITEX nothing (M = 0).",
 };
 const MOST_ACTIONS = 6; // with a button each
-const looked = { problem: null, left: null, right: null, quantity: "temperature", frame: null, place: null, range: "phase", playing: null };
+const looked = { problem: null, left: null, right: null, quantity: "temperature", frame: null, place: null, phases: "this", maps: "each", playing: null };
+
+// A place is two numbers. What they mean, where they are in a table, and how keys and clicks lead to them:
+const KINDS = {
+  grid: { // row and column
+    size: (about) => about.shape, start: () => [0, 0], index: (about, [row, column]) => row * about.shape[1] + column,
+    words: (about, [row, column]) => `row ${row}, column ${column}`, clicked: (point) => [...point.pointNumber],
+    keys: { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }, note: () => "",
+  },
+  slice: { // angle, along the horizontal axis, and angular velocity
+    size: (about) => about.shape, start: (about) => about.shape.map((size) => Math.floor(size / 2)), index: (about, [angle, turn]) => angle * about.shape[1] + turn,
+    words: (about, [angle, turn]) => `angle ${decimal(about.axes[0][angle])}, velocity ${decimal(about.axes[1][turn])}`, clicked: (point) => [point.pointNumber[1], point.pointNumber[0]],
+    keys: { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] },
+    note: (quantity) => (quantity.table === "visits" ? " By the last two observations, whatever the others." : " By the last two observations, the others in their middle: for CartPole angle and angular velocity, the cart at rest in the centre."),
+  },
+  states: { // state and action
+    size: (about) => [about.optimal.length, about.actions.length], start: () => [0, 0], index: (about, [state, action], quantity) => (quantity.wide ? state * about.actions.length + action : state),
+    words: (about, [state, action], quantity) => `state ${state}${quantity.wide ? `, ${about.actions[action]}` : ""}`, clicked: (point, quantity) => [point.x, quantity.wide ? point.pointNumber[0] : 0],
+    keys: { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }, note: (quantity) => (quantity.wide ? " Rings: the optimal policy." : ""),
+  },
+};
 
 const insidesOf = (problem) => data.insides.filter((inside) => inside.problem === problem);
 const insideOf = (side) => data.insides.find((inside) => inside.problem === looked.problem && inside.algorithm === looked[side]);
@@ -28,17 +48,22 @@ function quantities(about) {
   return list;
 }
 
-// The bytes of a table stand for numbers between a lowest and a highest one, frame by frame.
+// The numbers of a table, which come as 16 bits between its lowest and its highest one, all high bytes first.
+function numbersOf(table) {
+  if (!table.numbers) {
+    const bytes = Uint8Array.from(atob(table.packed), (letter) => letter.charCodeAt(0)), count = bytes.length / 2;
+    const step = (table.high - table.low) / 65535;
+    table.numbers = Float64Array.from({ length: count }, (_, i) => table.low + step * (256 * bytes[i] + bytes[count + i]));
+  }
+  return table.numbers;
+}
+
 function valuesOf(inside, quantity, frame) {
-  const table = inside.tables[quantity.table];
-  if (!table) return null;
-  table.bytes ??= Uint8Array.from(atob(table.packed), (letter) => letter.charCodeAt(0));
-  const size = table.bytes.length / inside.phases.length;
-  const step = (table.high[frame] - table.low[frame]) / 255;
-  const all = Array.from(table.bytes.subarray(frame * size, (frame + 1) * size), (byte) => table.low[frame] + step * byte);
+  const numbers = numbersOf(inside.tables[quantity.table]);
+  const size = numbers.length / inside.phases.length;
+  const all = Array.from(numbers.subarray(frame * size, (frame + 1) * size));
   if (!known(quantity.action)) return all;
-  const actions = inside.about.actions.length;
-  const of = (action) => all.filter((_, i) => i % actions === action);
+  const of = (action) => all.filter((_, i) => i % inside.about.actions.length === action);
   if (!known(quantity.minus)) return of(quantity.action);
   const other = of(quantity.minus);
   return of(quantity.action).map((value, i) => value - other[i]);
@@ -46,8 +71,21 @@ function valuesOf(inside, quantity, frame) {
 
 // The frame of another run that is nearest in steps.
 function nearest(inside, step) {
-  const steps = inside.phases.map((phase) => phase * inside.about.phase_length);
-  return steps.reduce((best, value, i) => (Math.abs(value - step) < Math.abs(steps[best] - step) ? i : best), 0);
+  return inside.phases.reduce((best, _, i) => (Math.abs(inside.steps[i] - step) < Math.abs(inside.steps[best] - step) ? i : best), 0);
+}
+
+// What the colours stand for: the numbers of this phase or of all, in both maps or in each.
+function rangeOf(shown, quantity) {
+  if (quantity.range) return quantity.range;
+  let [low, high] = [Infinity, -Infinity];
+  for (const { inside, frame } of shown) {
+    if (!inside.tables[quantity.table]) continue;
+    for (const each of looked.phases === "this" ? [frame] : inside.phases.keys()) {
+      for (const value of valuesOf(inside, quantity, each)) { low = Math.min(low, value); high = Math.max(high, value); }
+    }
+  }
+  if (quantity.diverging) { high = Math.max(Math.abs(low), Math.abs(high)); low = -high; }
+  return high > low ? [low, high] : [Math.min(0, low), Math.max(1e-9, high)];
 }
 
 function showInside() {
@@ -63,125 +101,108 @@ function showInside() {
   options($("inside-right"), algorithms, looked.right);
   const list = quantities(insideOf("left").about).filter((each) => insidesOf(looked.problem).some((inside) => inside.tables[each.table]));
   if (!list.some((each) => each.key === looked.quantity)) looked.quantity = (list.find((each) => each.table === "policy") ?? list[0]).key;
-  choices($("quantity"), list.map((each) => [each.key, each.label]), looked.quantity, (key) => { looked.quantity = key; drawInside(); });
-  choices($("range"), [["phase", "colours of this phase"], ["all", "of all phases"]], looked.range, (value) => { looked.range = value; drawInside(); });
+  const choose = (key) => (value) => { looked[key] = value; drawInside(); };
+  choices($("quantity"), list.map((each) => [each.key, each.label]), looked.quantity, choose("quantity"));
+  choices($("range"), [["this", "colours of this phase"], ["all", "of all phases"]], looked.phases, choose("phases"));
+  choices($("maps"), [["each", "of each map"], ["both", "of both maps"]], looked.maps, choose("maps"));
   const frames = insideOf("left").phases.length;
   $("phase").max = frames - 1;
   if (looked.frame === null || looked.frame >= frames) looked.frame = Math.floor(frames / 3);
   drawInside();
 }
 
-// The state that is followed: the first one, or the middle of a slice, until another is clicked on.
-function placeOf() {
-  const { kind, shape } = insideOf("left").about;
-  return looked.place ?? (kind === "slice" ? shape.map((size) => Math.floor(size / 2)) : [0, 0]);
-}
-
 function drawInside() {
   const left = insideOf("left"), right = insideOf("right");
   const quantity = quantities(left.about).find((each) => each.key === looked.quantity);
-  const step = left.phases[looked.frame] * left.about.phase_length;
+  const step = left.steps[looked.frame];
   $("phase").value = looked.frame;
   $("phase").setAttribute("aria-valuetext", `phase ${left.phases[looked.frame]}`);
   $("phase-number").textContent = `${left.phases[looked.frame]} of ${left.phases.at(-1)}`;
-  const kind = left.about.kind;
-  const where = kind === "slice" ? " The last two observations, the others in their middle; for CartPole angle and angular velocity with the cart at rest in the centre." : kind === "states" ? " Rings: the optimal policy." : "";
-  $("quantity-caption").textContent = CAPTIONS[quantity.caption ?? quantity.table] + (quantity.table === "visits" && kind === "slice" ? " The last two observations, whatever the others." : where);
-  const place = placeOf();
-  const click = (point) => {
-    looked.place = kind === "states" ? [point.x, quantity.wide ? point.pointNumber[0] : 0] : [point.pointNumber[0], point.pointNumber[1]];
-    drawInside();
-  };
-  plot($("left-map"), () => drawMap(left, quantity, looked.frame, place), click);
-  plot($("right-map"), () => drawMap(right, quantity, nearest(right, step), place), click);
-  plot($("trace"), () => drawTrace(quantity, place, step), null);
-}
-
-const mapTitle = (inside, frame) => ({ text: `${plain(inside.algorithm)}, run ${inside.about.run}, phase ${inside.phases[frame]} (to step ${(inside.phases[frame] * inside.about.phase_length).toLocaleString("en")})`, font: { size: 13 }, x: 0.02, xanchor: "left" });
-
-function rangeOf(inside, quantity, frame) {
-  if (quantity.range) return quantity.range;
-  const frames = looked.range === "phase" ? [frame] : inside.phases.map((_, i) => i);
-  let [low, high] = [Infinity, -Infinity];
-  for (const each of frames) for (const value of valuesOf(inside, quantity, each)) { low = Math.min(low, value); high = Math.max(high, value); }
-  if (quantity.diverging) { high = Math.max(Math.abs(low), Math.abs(high)); low = -high; }
-  return high > low ? [low, high] : [low - 0.5, high + 0.5];
-}
-
-function drawMap(inside, quantity, frame, place) {
-  const values = valuesOf(inside, quantity, frame);
-  const title = mapTitle(inside, frame);
-  const margin = { l: 8, r: 8, t: 36, b: 8 };
-  if (!values) {
-    const why = quantity.table === "temperature" ? "has no temperature" : `has no ${quantity.label} here`;
-    return { traces: [], layout: layout({ title, margin, xaxis: { visible: false }, yaxis: { visible: false }, annotations: [{ text: `${plain(inside.algorithm)} ${why}`, showarrow: false, x: 0.5, y: 0.5, xref: "paper", yref: "paper" }] }) };
+  $("quantity-caption").textContent = CAPTIONS[quantity.caption ?? quantity.table] + KINDS[left.about.kind].note(quantity);
+  const shown = [{ inside: left, frame: looked.frame }, { inside: right, frame: nearest(right, step) }];
+  const click = (point) => { looked.place = KINDS[left.about.kind].clicked(point, quantity); drawInside(); };
+  for (const [i, id] of ["left-map", "right-map"].entries()) {
+    plot($(id), () => drawMap(shown[i], quantity, rangeOf(looked.maps === "both" ? shown : [shown[i]], quantity)), click);
   }
-  const [zmin, zmax] = rangeOf(inside, quantity, frame);
-  const paint = { zmin, zmax, colorscale: quantity.diverging ? "RdBu" : "Cividis", reversescale: Boolean(quantity.diverging), colorbar: { thickness: 10, len: 0.9, outlinewidth: 0, tickfont: { size: 11 } } };
-  if (inside.about.kind === "states") return drawStates(inside, quantity, values, paint, title, margin);
-  const [rows, columns] = inside.about.shape;
-  const z = Array.from({ length: rows }, (_, row) => values.slice(row * columns, (row + 1) * columns));
-  const slice = inside.about.kind === "slice";
-  const [down, across] = slice ? inside.about.axes : [[...z.keys()], [...z[0].keys()]];
-  const heat = slice // angle along the horizontal axis
-    ? { z: across.map((_, j) => down.map((__, i) => z[i][j])), x: down, y: across, hovertemplate: "angle %{x:.2f}, velocity %{y:.2f}: %{z:.4~g}<extra></extra>" }
-    : { z, hovertemplate: "row %{y}, column %{x}: %{z:.4~g}<extra></extra>", xgap: columns > 25 ? 0 : 1, ygap: columns > 25 ? 0 : 1 };
-  const [a, b] = place.map((value, i) => Math.min(value, inside.about.shape[i] - 1));
-  const mark = (size, color) => ({ x: [slice ? down[b] : b], y: [slice ? across[a] : a], mode: "markers", marker: { symbol: "square-open", size, color, line: { width: 2 } }, hoverinfo: "skip" });
-  const axes = slice ? { xaxis: { title: "angle" }, yaxis: { title: "angular velocity" } } : { xaxis: { title: "column", constrain: "domain", showgrid: false }, yaxis: { title: "row", autorange: "reversed", scaleanchor: "x", constrain: "domain", showgrid: false } };
-  return { traces: [{ type: "heatmap", ...heat, ...paint }, mark(14, "#000000"), mark(11, "#ffffff")], layout: layout({ title, margin, ...axes, uirevision: inside.problem }) };
+  plot($("trace"), () => drawTrace(quantity, step));
 }
 
-function drawStates(inside, quantity, values, paint, title, margin) {
-  const actions = inside.about.actions, best = inside.about.optimal;
-  const xaxis = { title: "state", range: [-0.5, best.length - 0.5] };
+// The state that is followed: where one clicked last, or the kind's own beginning.
+function placeOf(about) {
+  const size = KINDS[about.kind].size(about);
+  return (looked.place ?? KINDS[about.kind].start(about)).map((value, i) => Math.max(0, Math.min(size[i] - 1, value)));
+}
+
+function moved(event) {
+  const { about } = insideOf("left");
+  const step = KINDS[about.kind].keys[event.key];
+  if (!step) return;
+  event.preventDefault();
+  looked.place = placeOf(about).map((value, i) => value + step[i]);
+  looked.place = placeOf(about);
+  drawInside();
+}
+
+function drawMap({ inside, frame }, quantity, [zmin, zmax]) {
+  const title = { text: `${plain(inside.algorithm)}, run ${inside.about.run}, phase ${inside.phases[frame]} (to step ${inside.steps[frame].toLocaleString("en")})`, font: { size: 13 }, x: 0.02, xanchor: "left" };
+  const frameOf = { title, margin: { l: 8, r: 8, t: 36, b: 8 } };
+  if (!inside.tables[quantity.table]) {
+    const why = `${plain(inside.algorithm)} has no ${quantity.table === "temperature" ? "temperature" : plain(quantity.label)}`;
+    return { traces: [], layout: layout({ ...frameOf, xaxis: { visible: false }, yaxis: { visible: false }, annotations: [{ text: why, showarrow: false, x: 0.5, y: 0.5, xref: "paper", yref: "paper" }] }) };
+  }
+  const values = valuesOf(inside, quantity, frame);
+  const paint = { type: "heatmap", zmin, zmax, colorscale: quantity.diverging ? "RdBu" : "Cividis", reversescale: Boolean(quantity.diverging), colorbar: { thickness: 10, len: 0.9, outlinewidth: 0, tickfont: { size: 11 } } };
+  return { grid: drawGrid, slice: drawSlice, states: drawStates }[inside.about.kind](inside, quantity, values, paint, frameOf);
+}
+
+const rows = (values, [down, across]) => Array.from({ length: down }, (_, i) => values.slice(i * across, (i + 1) * across));
+const mark = (x, y) => [[14, "#000000"], [11, "#ffffff"]].map(([size, color]) => ({ x: [x], y: [y], mode: "markers", marker: { symbol: "square-open", size, color, line: { width: 2 } }, hoverinfo: "skip" }));
+
+function drawGrid(inside, quantity, values, paint, frameOf) {
+  const { about } = inside, [row, column] = placeOf(about), gap = about.shape[1] > 25 ? 0 : 1;
+  const heat = { ...paint, z: rows(values, about.shape), xgap: gap, ygap: gap, hovertemplate: "row %{y}, column %{x}: %{z:.4~g}<extra></extra>" };
+  const square = { constrain: "domain", showgrid: false };
+  return { traces: [heat, ...mark(column, row)], layout: layout({ ...frameOf, xaxis: { title: "column", ...square }, yaxis: { title: "row", autorange: "reversed", scaleanchor: "x", ...square }, uirevision: inside.problem }) };
+}
+
+function drawSlice(inside, quantity, values, paint, frameOf) {
+  const { about } = inside, [angle, turn] = placeOf(about), z = rows(values, about.shape);
+  const heat = { ...paint, z: about.axes[1].map((_, j) => z.map((line) => line[j])), x: about.axes[0], y: about.axes[1], hovertemplate: "angle %{x:.2f}, velocity %{y:.2f}: %{z:.4~g}<extra></extra>" };
+  return { traces: [heat, ...mark(about.axes[0][angle], about.axes[1][turn])], layout: layout({ ...frameOf, xaxis: { title: "angle" }, yaxis: { title: "angular velocity" }, uirevision: inside.problem }) };
+}
+
+function drawStates(inside, quantity, values, paint, frameOf) {
+  const { actions, optimal } = inside.about;
+  const xaxis = { title: "state", range: [-0.5, optimal.length - 0.5] };
   if (!quantity.wide) {
     const bars = { type: "bar", x: values.map((_, state) => state), y: values, marker: { color: colour(inside.algorithm) }, hovertemplate: "state %{x}: %{y:.4~g}<extra></extra>" };
-    return { traces: [bars], layout: layout({ title, margin, xaxis, yaxis: { title: plain(quantity.label), range: [Math.min(0, paint.zmin), paint.zmax * 1.05] } }) };
+    return { traces: [bars], layout: layout({ ...frameOf, xaxis, yaxis: { title: plain(quantity.label), range: [Math.min(0, paint.zmin), paint.zmax * 1.05] } }) };
   }
-  const z = actions.map((_, action) => best.map((__, state) => values[state * actions.length + action]));
-  const heat = { type: "heatmap", z, y: actions.map(plain), hovertemplate: "state %{x}, %{y}: %{z:.4~g}<extra></extra>", xgap: 1, ygap: 1, ...paint };
-  const size = best.length > 30 ? 7 : 11;
-  const rings = (more, color) => ({ x: best.map((_, state) => state), y: best.map((action) => plain(actions[action])), mode: "markers", hoverinfo: "skip", marker: { symbol: "circle-open", size: size + more, color, line: { width: 2 } } });
-  return { traces: [heat, rings(3, "#000000"), rings(0, "#ffffff")], layout: layout({ title, margin, xaxis, yaxis: { type: "category" } }) };
+  const heat = { ...paint, z: actions.map((_, action) => optimal.map((__, state) => values[state * actions.length + action])), y: actions.map(plain), xgap: 1, ygap: 1, hovertemplate: "state %{x}, %{y}: %{z:.4~g}<extra></extra>" };
+  const size = optimal.length > 30 ? 7 : 11;
+  const rings = [[size + 3, "#000000"], [size, "#ffffff"]].map(([width, color]) => ({ x: optimal.map((_, state) => state), y: optimal.map((action) => plain(actions[action])), mode: "markers", hoverinfo: "skip", marker: { symbol: "circle-open", size: width, color, line: { width: 2 } } }));
+  return { traces: [heat, ...rings], layout: layout({ ...frameOf, xaxis, yaxis: { type: "category" } }) };
 }
 
-function drawTrace(quantity, place, step) {
-  const traces = [];
-  let where = "";
-  for (const side of looked.left === looked.right ? ["left"] : ["left", "right"]) {
-    const inside = insideOf(side), { kind, shape, actions, axes } = inside.about;
-    if (!inside.tables[quantity.table]) continue;
-    const [a, b] = place;
-    const index = kind === "states" ? (quantity.wide ? a * actions.length + Math.min(b, actions.length - 1) : a) : kind === "slice" ? Math.min(b, shape[0] - 1) * shape[1] + Math.min(a, shape[1] - 1) : Math.min(a, shape[0] - 1) * shape[1] + Math.min(b, shape[1] - 1);
-    where = kind === "states" ? `state ${a}${quantity.wide ? `, ${actions[Math.min(b, actions.length - 1)]}` : ""}` : kind === "slice" ? `angle ${decimal(axes[0][Math.min(b, shape[0] - 1)])}, velocity ${decimal(axes[1][Math.min(a, shape[1] - 1)])}` : `row ${Math.min(a, shape[0] - 1)}, column ${Math.min(b, shape[1] - 1)}`;
+function drawTrace(quantity, step) {
+  const shown = distinct([insideOf("left"), insideOf("right")]).filter((inside) => inside.tables[quantity.table]);
+  const traces = shown.map((inside) => {
+    const index = KINDS[inside.about.kind].index(inside.about, placeOf(inside.about), quantity);
     const values = inside.phases.map((_, frame) => valuesOf(inside, quantity, frame)[index]);
-    traces.push({ x: inside.phases.map((phase) => phase * inside.about.phase_length), y: values, mode: "lines+markers", name: plain(inside.algorithm), line: { color: colour(inside.algorithm), dash: dash(inside.algorithm), width: 2 }, marker: { size: 4 }, hovertemplate: "%{y:.4~g}" });
-  }
+    return { x: inside.steps, y: values, mode: "lines+markers", name: plain(inside.algorithm), line: { color: colour(inside.algorithm), dash: dash(inside.algorithm), width: 2 }, marker: { size: 4 }, hovertemplate: "%{y:.4~g}" };
+  });
   const levels = traces.flatMap((trace) => trace.y);
   const far = !quantity.range && Math.min(...levels) > 0 && Math.max(...levels) > 20 * Math.min(...levels);
+  const { about } = insideOf("left");
   return {
     traces,
     layout: layout({
-      hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.01, yanchor: "bottom", font: { size: 11 } }, margin: { l: 8, r: 12, t: 58, b: 8 }, title: { text: plain(where ? `${quantity.label} in ${where}, over the run` : ""), font: { size: 13 }, x: 0.02, xanchor: "left" },
+      hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.01, yanchor: "bottom", font: { size: 11 } }, margin: { l: 8, r: 12, t: 58, b: 8 },
+      title: { text: plain(`${quantity.label} in ${KINDS[about.kind].words(about, placeOf(about), quantity)}, over the run`), font: { size: 13 }, x: 0.02, xanchor: "left" },
       xaxis: { title: "step", tickformat: "~s", hoverformat: ",d" }, yaxis: { title: plain(quantity.label), type: far ? "log" : "linear", tickformat: "~g" },
       shapes: [{ type: "line", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { color: isDark() ? "#a2a9b1" : "#5b6168", width: 1, dash: "dot" } }],
     }),
   };
-}
-
-// The arrow keys move from state to state, as a click does.
-function moved(event) {
-  const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-  if (!step || !data.insides.length) return;
-  event.preventDefault();
-  const { kind, shape, actions, optimal } = insideOf("left").about;
-  const [down, across] = kind === "grid" ? step : [-step[0], step[1]]; // elsewhere the vertical axis points up
-  const [rows, columns] = kind === "states" ? [optimal.length, actions.length] : kind === "slice" ? [shape[1], shape[0]] : shape;
-  const [a, b] = placeOf();
-  const [da, db] = kind === "states" ? [across, down] : [down, across];
-  looked.place = [Math.max(0, Math.min(rows - 1, a + da)), Math.max(0, Math.min(columns - 1, b + db))];
-  drawInside();
 }
 
 function listenInside() {

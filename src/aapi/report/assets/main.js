@@ -28,6 +28,8 @@ function showMaking() {
       line("when", `${time(session.began)}${known(session.seconds) ? `, ${told(session.seconds)}` : session.running ? ", still running" : ", did not come to its end"}`),
       ...Object.entries(session.facts).map(([name, value]) => line(name, String(value))))))));
   const failed = data.rows.reduce((sum, row) => sum + row.failed, 0), missing = data.rows.reduce((sum, row) => sum + row.missing, 0);
+  const { full, points, cells } = data.detail;
+  $("detail").textContent = full ? "" : `To stay below 3 MB, this page shows ${points ? `about ${points} points of each curve` : "no curves"}, and ${cells ? "not all phases that were kept" : "not the inside of learners"}; aapi watch shows more.`;
   $("failures").textContent = `${failed || "No"} run${failed > 1 ? "s" : ""} of those in the table failed${missing ? `, ${missing} are missing` : ""}.`;
   const columns = ["study", "problem", "algorithm", "settings"];
   $("settings").replaceChildren(make("div", { class: "scroller long", tabindex: "0", role: "region", "aria-label": "settings" }, make("table", {},
@@ -80,32 +82,38 @@ function listen() {
 }
 
 function recolour() {
-  showTable();
-  showCurves();
-  redraw();
+  if (data?.rows.length) show();
+}
+
+function tell(text) {
+  $("loading").hidden = !text;
+  $("loading").textContent = text;
 }
 
 let version = null;
 async function news() {
-  try {
-    const answer = await fetch("data", { headers: version ? { "If-None-Match": version } : {}, cache: "no-store" });
-    if (answer.status === 200) {
-      version = answer.headers.get("ETag");
-      data = await answer.json();
-      if (data.rows.length) show();
-    }
-    $("loading").hidden = Boolean(data?.rows.length);
-    $("loading").textContent = "Nothing is stored yet; this page shows runs as they come.";
-  } catch (error) {
-    $("loading").hidden = false;
-    $("loading").textContent = `aapi watch does not answer any more (${error.message}); what is below is what it said last.`;
-  }
   setTimeout(news, 2000);
+  let answer;
+  try {
+    answer = await fetch("data", { headers: version ? { "If-None-Match": version } : {}, cache: "no-store" });
+  } catch (error) {
+    tell(`aapi watch does not answer any more (${error.message}); what is below is what it said last.`);
+    return;
+  }
+  if (answer.status === 200) {
+    version = answer.headers.get("ETag");
+    data = await answer.json();
+    if (data.rows.length) show();
+  } else if (answer.status !== 304) {
+    tell(await answer.text());
+    return;
+  }
+  tell(data?.rows.length ? "" : "Nothing is stored yet; this page shows runs as they come.");
 }
 
 async function begin() {
   if (typeof DecompressionStream === "undefined") {
-    $("loading").textContent = "This page needs a browser of 2023 or later. The same tables are in results.md beside it.";
+    tell("This page needs a browser of 2023 or later. The same tables are in results.md beside it.");
     return;
   }
   const script = make("script");
@@ -114,12 +122,13 @@ async function begin() {
   showControls();
   listen();
   if (LIVE) {
+    document.querySelector("footer p").textContent = "Served by aapi watch, to this machine alone.";
     await news();
   } else {
     data = JSON.parse(await unpacked("data"));
     show();
-    $("loading").hidden = true;
+    tell("");
   }
 }
 
-begin().catch((error) => { $("loading").hidden = false; $("loading").textContent = `This page could not be shown: ${error.message}`; throw error; });
+begin().catch((error) => { tell(`This page could not be shown: ${error.message}`); throw error; });

@@ -43,7 +43,7 @@ function drawPanel(node) {
   const panel = panels.get(node);
   panel.stale = false;
   const { traces, layout: shape } = panel.draw();
-  window.Plotly.react(node, traces, shape, CONFIG).then(() => { node.dataset.drawn = "yes"; });
+  window.Plotly.react(node, traces, shape, CONFIG).then(() => { if (!panel.stale) node.dataset.drawn = "yes"; });
   if (!panel.attached && panel.click) {
     panel.attached = true;
     node.on("plotly_click", (event) => panel.click(event.points[0]));
@@ -56,19 +56,16 @@ function plot(node, draw, click) {
     watcher.observe(node);
     return;
   }
-  Object.assign(panels.get(node), { draw, stale: true });
+  Object.assign(panels.get(node), { draw, click, stale: true });
+  delete node.dataset.drawn;
   if (panels.get(node).seen) drawPanel(node);
 }
 
 function redraw(all = false) {
   for (const [node, panel] of panels) {
-    if (!node.isConnected) {
-      watcher.unobserve(node);
-      panels.delete(node);
-    } else {
-      panel.stale = true;
-      if ((all || panel.seen) && node.offsetParent) drawPanel(node);
-    }
+    panel.stale = true;
+    delete node.dataset.drawn;
+    if ((all || panel.seen) && node.offsetParent) drawPanel(node);
   }
 }
 
@@ -85,5 +82,12 @@ function panelFor(where, key, title) {
 }
 
 function keepOnly(where, keys) {
-  for (const child of [...where.children]) if (!keys.includes(child.dataset.key)) child.remove();
+  for (const child of [...where.children]) {
+    if (keys.includes(child.dataset.key)) continue;
+    const node = child.querySelector(".plot");
+    watcher.unobserve(node);
+    panels.delete(node);
+    window.Plotly.purge(node);
+    child.remove();
+  }
 }

@@ -15,7 +15,7 @@ function showSensitivity() {
     const mine = usual.filter((entry) => entry.problem === problem);
     plot(panelFor($("tuned"), problem, problem), () => drawTuned(mine));
   }
-  const scored = data.scaled.filter((entry) => entry.scored);
+  const scored = data.scaled.filter((entry) => entry.comparable);
   const algorithms = distinct(scored.map((entry) => entry.algorithm));
   $("scaled").hidden = !algorithms.length;
   keepOnly($("scales"), algorithms);
@@ -27,7 +27,7 @@ function showSensitivity() {
 function drawTuned(entries) {
   const traces = [];
   for (const algorithm of distinct(entries.map((entry) => entry.algorithm))) {
-    const mine = entries.filter((entry) => entry.algorithm === algorithm);
+    const mine = ordered(entries.filter((entry) => entry.algorithm === algorithm));
     traces.push({
       x: mine.map((e) => e.x), y: mine.map((e) => e.y), mode: "lines+markers", name: plain(algorithm),
       line: { color: colour(algorithm), dash: dash(algorithm), width: 2 }, error_y: { array: mine.map((e) => e.deviation), color: faded(colour(algorithm), 0.45), thickness: 1, width: 0 },
@@ -36,28 +36,29 @@ function drawTuned(entries) {
     });
   }
   const scored = entries.some((entry) => entry.scored);
-  return { traces, layout: layout({ hovermode: "closest", xaxis: valueAxis(entries), yaxis: { title: scored ? "score" : "average reward", ...(scored ? { range: range(entries) } : {}) } }) };
+  return { traces, layout: layout({ hovermode: "closest", xaxis: valueAxis(entries), yaxis: { title: scored ? "score" : "average reward", ...(scored ? { range: range(entries.map((entry) => entry.y)) } : {}) } }) };
 }
 
-// From acting at random to the optimum, and what is below only as far as it is of interest.
-function range(entries) {
-  const low = Math.min(0, ...entries.map((entry) => entry.y));
-  return [Math.max(low, -0.6) - 0.05, 1.07];
-}
+// From acting at random, or below, to the optimum.
+const range = (levels) => [Math.min(0, ...levels.filter(known)) - 0.05, 1.07];
+// In the order of the axis.
+const ordered = (entries) => [...entries].sort((a, b) => (typeof a.x === "number" && typeof b.x === "number" ? a.x - b.x : 0));
 
 function drawScales(entries) {
   const marks = { 0: "dot", 1: "solid", 2: "dash", 3: "dashdot" };
   const symbols = ["triangle-down", "circle", "triangle-up", "square"];
-  const algorithm = entries[0].algorithm;
+  const algorithm = entries[0].algorithm, problems = distinct(entries.map((entry) => entry.problem)).length;
   const traces = distinct(entries.map((entry) => entry.scale)).sort((a, b) => a - b).map((scale, i) => {
-    const mine = entries.filter((entry) => entry.scale === scale);
+    const mine = ordered(entries.filter((entry) => entry.scale === scale));
     const values = distinct(mine.map((entry) => entry.x));
-    const mean = (x) => { const found = mine.filter((entry) => entry.x === x); return found.reduce((sum, entry) => sum + entry.y, 0) / found.length; };
+    const mean = (x) => { // over all problems, or none: a candidate that failed on one has no mean
+      const found = mine.filter((entry) => entry.x === x && known(entry.y) && !entry.failed);
+      return found.length === problems ? found.reduce((sum, entry) => sum + entry.y, 0) / problems : null;
+    };
     return {
       x: values, y: values.map(mean), mode: "lines+markers", name: `rewards × ${scale}`, line: { color: colour(algorithm), dash: marks[i % 4], width: 2 },
       marker: { symbol: symbols[i % 4], size: 8, color: isDark() ? "#14171a" : "#fdfdfc", line: { color: colour(algorithm), width: 1.6 } }, hovertemplate: `× ${scale}: %{y:.3f}<extra></extra>`,
     };
   });
-  const averaged = traces.flatMap((trace) => trace.y.map((y) => ({ y })));
-  return { traces, layout: layout({ hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.12, font: { size: 11 } }, xaxis: valueAxis(entries), yaxis: { title: "mean score", range: range(averaged) } }) };
+  return { traces, layout: layout({ hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.12, font: { size: 11 } }, xaxis: valueAxis(entries), yaxis: { title: "mean score", range: range(traces.flatMap((trace) => trace.y)) } }) };
 }

@@ -1,50 +1,57 @@
 // Tables that can be sorted, and copied as LaTeX, Markdown and CSV.
 // columns: {name, title, value: row → number or text, text: row → what is shown, csv: row → {name: value}}.
 function sortableTable(where, columns, rows, state) {
+  const table = where.table ?? (where.table = { state });
   const numeric = (column) => rows.every((row) => !known(column.value(row)) || typeof column.value(row) === "number");
-  const sorted = () => {
-    const column = columns.find((each) => each.name === state.by);
-    if (!column) return rows;
-    const sign = state.down ? -1 : 1;
-    return [...rows].sort((a, b) => {
-      const [x, y] = [column.value(a), column.value(b)];
-      if (!known(x) || !known(y)) return known(x) ? -1 : known(y) ? 1 : 0; // unknown ones last
-      return sign * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true }));
-    });
-  };
-  const body = make("tbody");
-  const heads = columns.map((column) =>
-    make("th", { scope: "col", "data-column": column.name, class: numeric(column) ? "number" : null, "aria-sort": "none" },
-      make("button", {
-        type: "button", title: column.hint, onclick: () => {
-          const again = state.by === column.name;
-          state.down = again ? !state.down : numeric(column);
-          state.by = column.name;
-          fill();
-        },
-      }, column.title)));
-  const fill = () => {
-    heads.forEach((head, i) =>
-      head.setAttribute("aria-sort", columns[i].name !== state.by ? "none" : state.down ? "descending" : "ascending"));
-    body.replaceChildren(...sorted().map((row) =>
-      make("tr", {}, ...columns.map((column) => {
-        const value = column.value(row);
-        const cell = make("td", { class: numeric(column) ? "number" : "name", "data-column": column.name, "data-value": known(value) ? value : "" });
-        if (column.swatch) cell.append(make("span", { class: "swatch", style: `background: ${colour(column.swatch(row))}` }));
-        cell.append(column.text(row));
-        return cell;
-      }))));
-  };
-  fill();
+  Object.assign(table, { columns, rows, numeric: columns.map(numeric) });
+  if (isNew(where, columns.map((column) => [column.name, numeric(column)]))) frameTable(where, table);
+  table.box.className = rows.length > 40 ? "scroller long" : "scroller";
+  fillTable(table);
+}
+
+function sortedRows({ columns, rows, state }) {
+  const column = columns.find((each) => each.name === state.by);
+  if (!column) return rows;
+  const sign = state.down ? -1 : 1;
+  return [...rows].sort((a, b) => {
+    const [x, y] = [column.value(a), column.value(b)];
+    if (!known(x) || !known(y)) return known(x) ? -1 : known(y) ? 1 : 0; // unknown ones last
+    return sign * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true }));
+  });
+}
+
+// Heads, buttons and an empty body.
+function frameTable(where, table) {
+  const { columns, numeric, state } = table;
+  table.heads = columns.map((column, i) =>
+    make("th", { scope: "col", "data-column": column.name, class: numeric[i] ? "number" : null },
+      make("button", { type: "button", title: column.hint, onclick: () => {
+        state.down = state.by === column.name ? !state.down : numeric[i];
+        state.by = column.name;
+        fillTable(table);
+      } }, column.title)));
+  table.body = make("tbody");
+  table.box = make("div", { tabindex: "0", role: "region", "aria-label": "table" }, make("table", {}, make("thead", {}, make("tr", {}, ...table.heads)), table.body));
   const said = make("span", { role: "status" });
   const copy = (name, write) =>
     make("button", { type: "button", "data-copy": name, onclick: async () => {
-      said.textContent = (await copied(write(columns, sorted()))) ? `${name} is in the clipboard` : "the browser did not let it be copied";
+      said.textContent = (await copied(write(table.columns, sortedRows(table)))) ? `${name} is in the clipboard` : "the browser did not let it be copied";
     } }, name);
-  where.replaceChildren(
-    make("div", { class: rows.length > 40 ? "scroller long" : "scroller", tabindex: "0", role: "region", "aria-label": "table" },
-      make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body)),
-    make("div", { class: "copy" }, "Copy as", copy("LaTeX", asLatex), copy("Markdown", asMarkdown), copy("CSV", asCsv), said));
+  where.replaceChildren(table.box, make("div", { class: "copy" }, "Copy as", copy("LaTeX", asLatex), copy("Markdown", asMarkdown), copy("CSV", asCsv), said));
+}
+
+function fillTable(table) {
+  const { columns, numeric, state } = table;
+  table.heads.forEach((head, i) =>
+    head.setAttribute("aria-sort", columns[i].name !== state.by ? "none" : state.down ? "descending" : "ascending"));
+  table.body.replaceChildren(...sortedRows(table).map((row) =>
+    make("tr", {}, ...columns.map((column, i) => {
+      const value = column.value(row);
+      const cell = make("td", { class: numeric[i] ? "number" : "name", "data-column": column.name, "data-value": known(value) ? value : "" });
+      if (column.swatch) cell.append(make("span", { class: "swatch", style: `background: ${colour(column.swatch(row))}` }));
+      cell.append(column.text(row));
+      return cell;
+    }))));
 }
 
 async function copied(text) {
@@ -114,7 +121,7 @@ function showTable() {
   const between = data.comparisons.filter(chosen);
   $("comparing").hidden = !between.length;
   const interval = ([estimate, lower, upper], digits) => `${significant(estimate, digits)} [${significant(lower, digits)}, ${significant(upper, digits)}]`;
-  const verdict = (c) => (c.difference[1] > 0 ? `${c.ours} earns more` : c.difference[2] < 0 ? `${c.theirs} earns more` : "no difference seen");
+  const verdict = (c) => ({ 1: `${c.ours} earns more`, "-1": `${c.theirs} earns more`, 0: "no difference seen" })[c.verdict] ?? "too few runs";
   sortableTable($("comparisons"), [
     state.study === ALL && { name: "study", title: "study", value: (c) => c.study, text: (c) => c.study },
     { name: "problem", title: "problem", value: (c) => titled(c.problem, c.scale), text: (c) => titled(c.problem, c.scale), csv: (c) => ({ problem: c.problem, reward_scale: c.scale }) },
