@@ -7,11 +7,12 @@ import pytest
 
 import aapi
 from aapi.environments import deep_sea
-from aapi.experiments import Store, StoreError, Study, run_studies, summarise
+from aapi.experiments import Interrupted, Store, StoreError, Study, run_studies, summarise
 from aapi.experiments.engines import start_engine
-from aapi.experiments.inside import FRAMES, frames, look_inside, median_run, read_inside
+from aapi.experiments.inside import FRAMES, frames, look_inside, median_run, read_inside, stored_inside
 from aapi.experiments.standing import standing
 from aapi.experiments.store import Run
+from aapi.report.contents import contents
 from studies import STUDY, TOGETHER
 
 
@@ -92,6 +93,9 @@ def test_what_goes_wrong_is_kept_and_nothing_is_lost(tmp_path, monkeypatch):
     assert all("no picture today" in inside.about["error"] for inside in insides(tmp_path).values())
     with Store(tmp_path, write=False) as store:
         assert standing(store).state == "done"
+    monkeypatch.undo()
+    run_studies(TOGETHER, tmp_path)  # tries again
+    assert all("error" not in inside.about for inside in insides(tmp_path).values())
 
 
 def test_looking_stops_when_it_is_told_to(folder, tmp_path):
@@ -102,17 +106,26 @@ def test_looking_stops_when_it_is_told_to(folder, tmp_path):
         stop = threading.Event()
         run_cells(cells[:3], store, engine, stop)
         stop.set()
-        look_inside(cells[:3], store, engine, stop)
-    assert len(insides(tmp_path)) == 1
+        with pytest.raises(Interrupted, match=r"all runs are stored in .*, but not what 3 of them are like inside"):
+            look_inside(cells[:3], store, engine, stop)
+    assert insides(tmp_path) == {}
 
 
-def test_a_damaged_inside_is_told(folder, tmp_path):
+@pytest.mark.parametrize("damage", ["contents = x'00'", "contents = x'00', checksum = 3523407757"])
+def test_a_damaged_inside_is_told_and_made_again(tmp_path, damage):
     run_studies(TOGETHER, tmp_path)
+    before = {key: inside.tables["policy"].tobytes() for key, inside in insides(tmp_path).items()}
     with Store(tmp_path) as store:
         (key,) = store._database.execute("SELECT run FROM insides LIMIT 1").fetchone()
-        store._database.execute("UPDATE insides SET contents = x'00' WHERE run = ?", (key,))
-        with pytest.raises(StoreError, match="is damaged"):
-            store.inside(key)
+        store._database.execute(f"UPDATE insides SET {damage} WHERE run = ?", (key,))  # noqa: S608
+        if "checksum" not in damage:
+            with pytest.raises(StoreError, match="is damaged"):
+                store.inside(key)
+        assert stored_inside(store, key).about == {"error": "what was kept of it is damaged"}
+        (notice,) = contents(store, summarise(store, store.plans()))["notices"]
+        assert notice.endswith("on deep-sea 4 could not be looked into: what was kept of it is damaged")
+    run_studies(TOGETHER, tmp_path)
+    assert {key: inside.tables["policy"].tobytes() for key, inside in insides(tmp_path).items()} == before
 
 
 def test_an_older_store_has_none_and_gets_them(tmp_path):

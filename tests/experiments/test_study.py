@@ -125,6 +125,8 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ('[[problems]]\nname = "ergodic"\nsettings = { foo = 1 }\n', "settings.foo is taken by no algorithm"),
         ('[[problems]]\nname = "ergodic"\nsteps = true\n', "steps must be a whole number, not True"),
         ("name = 5\n", "name must be a text, not 5"),
+        ('name = "a\\u202eb"\n', "name must be a text that can be printed, not"),
+        ('[[algorithms]]\nname = "aapi"\nlabel = "a\\u0007b"\n', "label must be a text that can be printed, not"),
     ],
 )
 def test_a_mistake_in_a_file_names_the_key_and_what_is_allowed(tmp_path, text, message):

@@ -63,7 +63,7 @@ def test_lines_are_the_stored_means_in_the_colour_of_the_algorithm(results):
 
 
 def test_names_that_look_like_formulas_and_files(tmp_path):
-    algorithms = [{"name": "uniform", "label": label} for label in ("$\\frac{a$", "_hidden", "a\nb")]
+    algorithms = [{"name": "uniform", "label": label} for label in ("$\\frac{a$", "_hidden", "a" * 200)]
     run_studies(replace(TINY, name="../$x$/η", algorithms=algorithms), tmp_path / "results")
     paths = write_figures(tmp_path / "results", tmp_path / "figures", formats=["svg"], widths=["two-column"])
     assert {path.name for path in paths} == {"x-eta-curves-two-column.svg", "x-eta-regret-two-column.svg"}

@@ -205,8 +205,8 @@ def test_sentences_of_a_store_that_is_being_filled(tmp_path):
     with Store(tmp_path) as store:
         store.begin(plans)
         summary = summarise(store, plans)
-        told = "politex ran on ergodic 3, so far 0 of 3 runs without failure, for 300 steps, and tuning is not complete yet"
-        assert sentences(summary)[0] == f"{told}."
+        told = "politex ran on ergodic 3, so far 0 of 3 runs without failure, for 300 steps, and tuning is not complete"
+        assert sentences(summary)[0] == f"{told} yet."
         (row,) = contents(store, summary)["rows"]
     assert (row["chosen"], row["runs"], row["missing"]) == ("tuning", 0, 3)
 

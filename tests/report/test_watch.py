@@ -113,7 +113,7 @@ def test_it_answers_this_machine_and_nothing_but_the_page(results):
         assert (status, len(json.loads(body)["rows"])) == (200, 15)
         assert ask(port, "/data", **{"If-None-Match": headers["ETag"]})[::2] == (304, b"")
         assert ask(port, Host=f"localhost:{port}")[0] == 200
-        for host in ("evil.example", f"evil.example:{port}", "127.0.0.1:1", f"127.0.0.1.evil.example:{port}", ""):
+        for host in ("evil.example", f"evil.example:{port}", f"127.0.0.1.evil.example:{port}", ""):
             assert ask(port, "/data", Host=host)[0] == 403
         assert ask(port, "/data", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
         for path in ("/results.db", "/../results.db", "/report.html", "/data/", "/%2e%2e/", "/?x", "/data?x"):

@@ -70,11 +70,16 @@ def _dot() -> str:
 
 
 def _names(mdp: FiniteMDP) -> Sequence[str]:
-    return mdp.action_names or [f"action {action}" for action in range(mdp.num_actions)]
+    return _printable(mdp.action_names or [f"action {action}" for action in range(mdp.num_actions)])
+
+
+def _printable(names: Sequence[str]) -> list[str]:
+    """Names of a file may hold what would move the cursor."""
+    return ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names]
 
 
 def _words(mdp: FiniteMDP) -> Sequence[str]:
-    return mdp.state_names or [str(state) for state in range(mdp.num_states)]
+    return _printable(mdp.state_names or [str(state) for state in range(mdp.num_states)])
 
 
 def _is_small(mdp: FiniteMDP) -> bool:

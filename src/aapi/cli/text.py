@@ -26,9 +26,9 @@ def print_facts(title: str, rest: str, facts: Sequence[tuple[str, str]]) -> None
 
 
 def print_picture(lines: Iterable[str]) -> None:
-    """Some lines after an empty one; nothing, if there are none."""
+    """A heading, wrapped, and some lines, after an empty one; nothing, if there are none."""
     for i, line in enumerate(lines):
-        print(("" if i else "\n") + line)
+        print(line if i else "\n" + "\n".join(textwrap.wrap(line, line_length())))
 
 
 def line_length() -> int:

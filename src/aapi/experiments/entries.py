@@ -92,7 +92,7 @@ def read_problem(entry: Mapping[str, Any], folder: Path) -> ProblemEntry:
             raise InvalidInput(f"settings_for.{label} must be a table, not {settings!r}")
     return ProblemEntry(
         name=name,
-        label=" ".join(entry.get("label", "").split()),
+        label=_label(entry.get("label", "")),
         model=model,
         sizes=sizes,
         varied={key: entry[key] for key in (*sizes, "steps", "features", "reward_scale") if key in entry},
@@ -115,13 +115,21 @@ def read_algorithm(entry: Mapping[str, Any]) -> AlgorithmEntry:
         raise InvalidInput(f"tune must list names of settings, not {list(tune)!r}")
     return AlgorithmEntry(
         name=name,
-        label=" ".join(entry.get("label", name).split()),
+        label=_label(entry.get("label", name)) or name,
         settings={key: value for key, value in entry.items() if key not in ALGORITHM_KEYS},
         tune=tune,
         together=entry.get("together", False),
         make=make,
         takes=takes,
     )
+
+
+def _label(given: str) -> str:
+    """A label in one line; or an error, if it holds what no table can show."""
+    label = " ".join(given.split())
+    if not label.isprintable():
+        raise InvalidInput(f"label must be a text that can be printed, not {given!r}")
+    return label
 
 
 def _check(entry: Mapping[str, Any], known: Mapping[str, Any], takes: str) -> None:
@@ -178,6 +186,8 @@ def grid(key: str, value: Any) -> list[Any]:
         values = list(value) if isinstance(value, list | tuple) else [value]
         if not values:
             raise InvalidInput("is a grid without values")
+        if wrong := [each for each in values if isinstance(each, float) and not math.isfinite(each)]:
+            raise InvalidInput(f"must be a finite number, not {wrong[0]}")
     except AapiError as error:
         raise InvalidInput(f"{key} {error}") from None
     return values

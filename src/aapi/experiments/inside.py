@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from concurrent.futures import as_completed
+import zipfile
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,8 @@ import numpy as np
 from aapi.algorithms import simulator
 from aapi.errors import AapiError
 from aapi.experiments.choice import choose, groups
+from aapi.experiments.runner import AHEAD, Interrupted
+from aapi.experiments.store import StoreError
 from aapi.experiments.work import expected_seconds, run_key, told
 from aapi.mdp import FiniteMDP, solve
 from aapi.progress import progress_bars
@@ -30,12 +34,13 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Run, Store
     from aapi.experiments.study import Cell
 
-__all__ = ["Inside", "look_inside", "median_run", "read_inside"]
+__all__ = ["Inside", "look_inside", "median_run", "read_inside", "stored_inside"]
 
 FRAMES = 32  # phases that are kept, early ones closer together
 LARGEST = 2500  # states
 MOST = 36  # runs of a folder
 SIDE = 33  # points of a slice in each direction
+NOTHING = np.empty(0, dtype=np.int64)
 QUANTITIES = ("visits", "policy", "q_hat", "temperature", "surprise")
 
 
@@ -52,7 +57,7 @@ class Inside:
     about: dict[str, Any]
     phases: NDArray[np.int64]
     steps: NDArray[np.int64]
-    tables: dict[str, NDArray[np.float32]]
+    tables: dict[str, NDArray[np.floating[Any]]]
 
 
 def median_run(runs: Sequence[Run]) -> Run | None:
@@ -67,21 +72,24 @@ def look_inside(
     """Keep the inside of the median run of each cell; but not of Gymnasium environments, or where it is there already.
 
     What goes wrong is kept in place of it, and tried again next time: no results are lost for want of a picture.
+    stop: when it is set, what is under way is finished, and `Interrupted` is raised.
     """
-    wanted = list(_wanted(cells, store))
+    wanted = deque(_wanted(cells, store))
     total = sum(expected_seconds(configuration) for configuration, _, _ in wanted)
+    flying: dict[Future[bytes], tuple[Configuration, int, int]] = {}
     with progress_bars({"looking inside": total}, show=progress) as advance:
-        work = {engine.executor.submit(_look, *each): each for each in wanted}
-        for future in as_completed(work):
-            configuration, seed, number = work[future]
-            error = future.exception()
-            contents = _packed({"error": told(error)}) if error is not None else future.result()
-            store.add_inside(run_key(configuration.key, seed, number), contents)
-            advance("looking inside", expected_seconds(configuration), "")
-            if stop.is_set():
-                for other in work:
-                    other.cancel()
-                return
+        while flying or (wanted and not stop.is_set()):
+            while wanted and len(flying) < AHEAD * engine.workers and not stop.is_set():
+                each = wanted.popleft()
+                flying[engine.executor.submit(_look, *each)] = each
+            for future in wait(flying, timeout=0.5, return_when=FIRST_COMPLETED).done:
+                configuration, seed, number = flying.pop(future)
+                error = future.exception()
+                contents = _packed({"error": told(error)}) if error is not None else future.result()
+                store.add_inside(run_key(configuration.key, seed, number), contents)
+                advance("looking inside", expected_seconds(configuration), "")
+    if wanted:
+        raise Interrupted(f"all runs are stored in {store.folder}, but not what {len(wanted)} of them are like inside")
 
 
 def _wanted(cells: Sequence[Cell], store: Store) -> Iterator[tuple[Configuration, int, int]]:
@@ -97,8 +105,8 @@ def _wanted(cells: Sequence[Cell], store: Store) -> Iterator[tuple[Configuration
             if run is None or what in seen or len(seen) == MOST or not _can_be_looked_into(cell.problem):
                 continue
             seen.add(what)
-            kept = store.inside(run.key)
-            if kept is None or "error" in read_inside(kept).about:  # what went wrong is tried again
+            kept = stored_inside(store, run.key)
+            if kept is None or "error" in kept.about:  # what went wrong, or was damaged, is done again
                 yield configuration, cell.seed, run.number
 
 
@@ -109,13 +117,23 @@ def _can_be_looked_into(problem: Problem) -> bool:
     return not isinstance(env, FiniteMDP) or env.num_states <= LARGEST
 
 
+def stored_inside(store: Store, run: str) -> Inside | None:
+    """What was kept of a run; where that is damaged, an error in place of it."""
+    try:
+        kept = store.inside(run)
+        return None if kept is None else read_inside(kept)
+    except (StoreError, OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return Inside({"error": "what was kept of it is damaged"}, NOTHING, NOTHING, {})
+
+
 def read_inside(contents: bytes) -> Inside:
     """What `look_inside` kept; no code is run."""
     with np.load(io.BytesIO(contents), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     about = json.loads(arrays.pop("about").item())
-    none = np.empty(0, dtype=np.int64)
-    return Inside(about, arrays.pop("phases", none), arrays.pop("steps", none), arrays)
+    if "error" in about:
+        return Inside(about, NOTHING, NOTHING, {})
+    return Inside(about, arrays.pop("phases"), arrays.pop("steps"), arrays)
 
 
 def _packed(about: dict[str, Any], **arrays: Any) -> bytes:
@@ -139,9 +157,15 @@ def _look(configuration: Configuration, seed: int, number: int) -> bytes:
                 seen[name].append(table)
     if not kept:
         raise AapiError("its phases are not numbered from 1 on")
-    tables = {name: np.array(found, dtype=np.float32) for name, found in seen.items() if len(found) == len(kept)}
+    tables = {name: _compact(found) for name, found in seen.items() if len(found) == len(kept)}
     phases, steps = np.array(kept).T
     return _packed(see.about | {"run": number}, phases=phases, steps=steps, **tables)
+
+
+def _compact(tables: list[Any]) -> NDArray[np.floating[Any]]:
+    """Half the bytes, where the numbers allow it."""
+    whole = np.array(tables, dtype=np.float64)
+    return whole if np.abs(whole).max(initial=0.0) > np.finfo(np.float32).max else whole.astype(np.float32)
 
 
 def frames(num_phases: int) -> list[int]:

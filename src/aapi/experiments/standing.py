@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Standing", "standing", "work_left"]
 
 
+ENOUGH = 0.05  # of the work, to say how long the rest will take
+
+
 @dataclass(frozen=True)
 class Standing:
     """state: running, done or stopped. seconds_left is an estimate; None where nothing can be said yet."""
@@ -68,7 +71,8 @@ def standing(store: Store) -> Standing | None:
     running = session["ended"] is None and store.is_being_written()
     state = "running" if running else "done" if stored == needed else "stopped"
     elapsed = time.time() - session["began"]
-    seconds = elapsed * left / (whole - left) if running and whole > left and elapsed > 2.0 else None
+    told = running and elapsed > 2.0 and share > ENOUGH and left > 0.0
+    seconds = elapsed * left / (whole - left) if told else None
     return Standing(state, stored, needed, share, seconds)
 
 

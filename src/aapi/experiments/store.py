@@ -270,8 +270,8 @@ class Store:
                 found.setdefault(plan.study, []).append(plan)
         if not found and sessions:
             raise StoreError(
-                f"the plans in {self.path} are another version's: give the command again that made it, which does "
-                f"nothing twice: {sessions[-1]['command']}"
+                f"the plans in {self.path} are another version's: give the command again that made it: "
+                f"{sessions[-1]['command']}"
             )
         return [plan for plans in found.values() for plan in plans]
 
@@ -328,7 +328,7 @@ class Store:
     def version(self) -> str:
         """A word that changes with what is stored, and with whether somebody is writing."""
         parts = ["SELECT count(*) || '.' || coalesce(max(rowid), 0) FROM runs",
-                 "SELECT count(*) || '.' || count(ended) FROM sessions"]  # fmt: skip
+                 "SELECT count(ended) || '.' || coalesce(max(began), 0) FROM sessions"]  # fmt: skip
         parts += ["SELECT count(*) FROM insides"] if self._has_insides else []
         with self._told("read"):
             found = [str(self._database.execute(query).fetchone()[0]) for query in parts]
@@ -339,11 +339,11 @@ class Store:
         path = self.folder / LOCK
         if not path.exists():
             return False
-        with closing(_connection(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0.0)) as lock:
-            try:
+        try:
+            with closing(_connection(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0.0)) as lock:
                 lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            except sqlite3.OperationalError as error:
-                return "locked" in str(error)
+        except sqlite3.OperationalError as error:
+            return "locked" in str(error)
         return False
 
 
@@ -358,7 +358,7 @@ def locked_folder(folder: Path) -> sqlite3.Connection:
         raise StoreError(f"cannot make the folder {folder}: {error.strerror}; nothing was started") from None
     lock = None
     try:
-        lock = _connection(folder / LOCK, timeout=0.0)
+        lock = _connection(folder / LOCK, timeout=1.0)  # longer than anybody looks whether it is held
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
         if lock is not None:

@@ -129,6 +129,8 @@ class Study:
     def _check(self) -> None:
         if not isinstance(self.name, str):
             raise InvalidInput(f"name must be a text, not {self.name!r}")
+        if not self.name.isprintable():
+            raise InvalidInput(f"name must be a text that can be printed, not {self.name!r}")
         at_least(1, steps=self.steps, runs=self.runs, tuning_runs=self.tuning_runs)
         at_least(0, seed=self.seed, tuning_seed=self.tuning_seed)
         if max(self.seed, self.tuning_seed) > LARGEST_SEED:
@@ -147,7 +149,7 @@ class Study:
         finite(0.0, strictly=True, reward_scale=scale)
         note = [entry.label] if entry.label else []
         note += [str(values["features"])] if "features" in values else []
-        note += [f"{steps} steps"] if len(grid("steps", entry.varied.get("steps"))) > 1 else []
+        note += [f"{steps} step{'s' if steps > 1 else ''}"] if len(grid("steps", entry.varied.get("steps"))) > 1 else []
         sizes = {size: values[size] for size in entry.sizes if size in values}
         problem = Problem(
             entry.name, sizes, reward_scale=float(scale), model=entry.model, note=", ".join(note), **entry.options

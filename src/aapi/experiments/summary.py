@@ -221,6 +221,7 @@ def _sensitivity(store: Store, plans: Sequence[Plan]) -> list[dict[str, Any]]:
             rewards = [run.average_reward for run in runs if run.average_reward is not None]
             found.append(
                 {
+                    "study": plan.study,
                     "problem": plan.problem,
                     "reward_scale": plan.reward_scale,
                     "algorithm": plan.algorithm,

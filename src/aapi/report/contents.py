@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.experiments.inside import Inside, median_run, read_inside
+from aapi.experiments.inside import Inside, median_run, stored_inside
+from aapi.experiments.plan import titled
 from aapi.experiments.standing import standing
 from aapi.report.colours import styles
 from aapi.report.curves import read_curve
@@ -64,10 +65,11 @@ def _row(row: Row) -> dict[str, Any]:
     )
     numbers: dict[str, Any] = dict.fromkeys(("mean", "std", "lower", "upper", "iqm", "worst"))
     if rewards is not None:
-        mean = rewards.mean
-        numbers = {
-            "mean": mean.estimate, "std": rewards.std, "lower": mean.lower, "upper": mean.upper,
-            "iqm": rewards.interquartile_mean.estimate, "worst": rewards.worst,
+        numbers |= {"mean": rewards.mean.estimate, "worst": rewards.worst}
+    if rewards is not None and rewards.count > 1:  # one run has no spread
+        numbers |= {
+            "std": rewards.std, "lower": rewards.mean.lower, "upper": rewards.mean.upper,
+            "iqm": rewards.interquartile_mean.estimate,
         }  # fmt: skip
     return {
         "study": plan.study, "problem": plan.problem, "scale": plan.reward_scale, "algorithm": plan.algorithm,
@@ -98,37 +100,41 @@ def _short(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def _sensitivity(summary: Summary, entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    chosen = {
-        (row.plan.problem, row.plan.reward_scale, row.plan.algorithm, str(row.choice))
-        for row in summary.rows
-        if row.plan.together is None
-    }
-    gains = {(row.plan.problem, row.plan.reward_scale): row.plan.references for row in summary.rows}
+    rows = {(row.plan.study, row.plan.title, row.plan.algorithm): row for row in summary.rows}
     for entry in entries:
+        row = rows[entry["study"], titled(entry["problem"], entry["reward_scale"]), entry["algorithm"]]
         candidate, scored = entry["candidate"], entry["score"] is not None
-        random, best = gains[entry["problem"], entry["reward_scale"]]
+        random, best = row.plan.references
         unit = best - random if scored and best is not None and random is not None else 1.0
         (value,) = candidate.values() if len(candidate) == 1 else (None,)
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        place = (entry["problem"], entry["reward_scale"], entry["algorithm"])
         yield {
             "problem": entry["problem"], "scale": entry["reward_scale"], "algorithm": entry["algorithm"],
-            "names": ", ".join(candidate), "x": value if number else ", ".join(map(told_value, candidate.values())),
+            "names": list(candidate), "x": value if number else ", ".join(map(told_value, candidate.values())),
             "y": entry["score"] if scored else entry["mean"], "scored": scored, "deviation": entry["std"] / unit,
-            "comparable": scored or entry["mean"] is None,
-            "runs": entry["runs"], "failed": entry["failed"], "chosen": (*place, str(candidate)) in chosen,
+            "comparable": scored or entry["mean"] is None, "runs": entry["runs"], "failed": entry["failed"],
+            "chosen": row.plan.together is None and row.choice == candidate,
         }  # fmt: skip
 
 
 def _insides(store: Store, rows: Sequence[Row]) -> Iterator[tuple[str, str, Inside]]:
-    """Problem, algorithm, and what the median run was like inside."""
-    seen = set()
+    """Problem, algorithm, and what the median run was like inside. Problems of one name but other gains are others."""
+    seen: set[Any] = set()
+    models: dict[str, list[Any]] = {}
     for row in rows:
-        run, what = median_run(row.runs), (row.plan.problem, row.plan.algorithm)
-        kept = None if run is None or what in seen else store.inside(run.key)
+        plan, run = row.plan, median_run(row.runs)
+        what = (plan.problem, plan.references, plan.algorithm)
+        kept = None if run is None or what in seen else stored_inside(store, run.key)
         if kept is not None:
             seen.add(what)
-            yield *what, read_inside(kept)
+            known = models.setdefault(plan.problem, [])
+            if plan.references not in known:
+                known.append(plan.references)
+            yield (
+                plan.problem if known[0] == plan.references else f"{plan.problem} ({plan.study})",
+                plan.algorithm,
+                kept,
+            )
 
 
 def _unseen(store: Store, rows: Sequence[Row]) -> Iterator[str]:
@@ -140,7 +146,7 @@ def _unseen(store: Store, rows: Sequence[Row]) -> Iterator[str]:
 def _seen(store: Store, rows: Sequence[Row], cells: int) -> Iterator[dict[str, Any]]:
     """cells: how many states, times phases, to show of each."""
     for problem, algorithm, inside in _insides(store, rows):
-        if "error" not in inside.about:
+        if "visits" in inside.tables:
             count, states = inside.tables["visits"].shape
             kept = np.unique(np.linspace(0, count - 1, max(FEWEST_PHASES, cells // states)).round().astype(int))
             tables = {name: _packed(table[kept]) for name, table in inside.tables.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,37 +58,45 @@ def write_figures(
     for given, known in ((formats, FORMATS), (widths, WIDTHS)):
         if wrong := [each for each in given if each not in known]:
             raise InvalidInput(f"a figure can be {', '.join(known)}, not {wrong[0]}")
-    with _matplotlib() as pyplot, Store(folder, write=False) as store:
+    with _matplotlib() as new_figure, Store(folder, write=False) as store:
         summary = summarise(store, store.plans())
         look = styles(row.plan.algorithm for row in summary.rows)
         figures = dict(_figures(store, summary, look, log_steps))
-        Path(out).mkdir(parents=True, exist_ok=True)
-        total = len(figures) * len(widths)
+        if not figures:
+            raise InvalidInput(f"there is nothing to draw in {folder} yet")
+        try:
+            Path(out).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"cannot make the folder {out}: {error.strerror}; choose another with --out") from None
         paths: list[Path] = []
-        with progress_bars({"drawing": total}, show=progress) as advance:
+        with progress_bars({"drawing": len(figures) * len(widths)}, show=progress) as advance:
             for name, panels in figures.items():
                 for width in widths:
-                    paths += _write(pyplot, Path(out) / f"{name}-{width}", panels, width, formats)
-                    advance("drawing", 1, f"{name}")
-    if not paths:
-        raise InvalidInput(f"there is nothing to draw in {folder} yet")
+                    paths += _write(new_figure, Path(out) / f"{name}-{width}", panels, width, formats)
+                    advance("drawing", 1, name)
     return paths
 
 
 @contextmanager
 def _matplotlib() -> Iterator[Any]:
+    """A maker of figures, with our rules, and without a screen."""
     try:
         import matplotlib as mpl
-        from matplotlib import pyplot
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
     except ImportError:
         raise InvalidInput("figures need matplotlib: pip install 'aapi[plots]'") from None
-    with mpl.rc_context(RULES):
-        before = mpl.get_backend()
-        pyplot.switch_backend("agg")  # no screen is needed
-        try:
-            yield pyplot
-        finally:
-            pyplot.switch_backend(before)
+    except ValueError as error:  # MPLBACKEND, or a file of settings
+        raise InvalidInput(f"matplotlib does not like its settings: {error}") from None
+
+    def new_figure(**options: Any) -> Any:
+        figure = Figure(**options)
+        FigureCanvasAgg(figure)
+        return figure
+
+    with mpl.rc_context(RULES), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # an empty box says it, too
+        yield new_figure
 
 
 def _figures(
@@ -167,11 +176,12 @@ def _sensitivity(entries: Sequence[Mapping[str, Any]], look: Mapping[str, Style]
     scored = all(entry["score"] is not None for entry in entries)
 
     def draw(axes: Any, seen: Any) -> None:
+        place = _places(axes, _ordered(entries))
         for algorithm in dict.fromkeys(entry["algorithm"] for entry in entries):
             mine = _ordered([entry for entry in entries if entry["algorithm"] == algorithm])
             y = [entry["score" if scored else "mean"] for entry in mine]
             pen = _pen(look[algorithm]) | {"marker": "o", "markersize": 2.5}
-            (seen[algorithm],) = axes.plot(_values(axes, mine), y, **pen)
+            (seen[algorithm],) = axes.plot([place(entry) for entry in mine], y, **pen)
         axes.set(xlabel=_tuned(entries), ylabel="score" if scored else "average reward")
         if scored:
             axes.set_ylim(min(0.0, *(entry["score"] for entry in entries)) - 0.05, 1.05)
@@ -183,6 +193,7 @@ def _scales(entries: Sequence[Mapping[str, Any]], style: Style) -> Draw:
     problems = len({entry["problem"] for entry in entries})
 
     def draw(axes: Any, seen: Any) -> None:
+        place = _places(axes, _ordered(entries))
         for i, scale in enumerate(sorted({entry["reward_scale"] for entry in entries})):
             found: dict[str, list[Any]] = {}
             for entry in _ordered([entry for entry in entries if entry["reward_scale"] == scale]):
@@ -192,7 +203,7 @@ def _scales(entries: Sequence[Mapping[str, Any]], style: Style) -> Draw:
             # Over all problems, or none: a candidate that failed on one has no mean.
             means = [float(np.mean(each)) if len(each) == problems else math.nan for each in scores]
             pen = {"linestyle": (":", "-", "--", "-.")[i % 4], "marker": "vo^s"[i % 4], "fillstyle": "none"}
-            axes.plot(_values(axes, first), means, color=style.colour, markersize=3.5, **pen)
+            axes.plot([place(entry) for entry in first], means, color=style.colour, markersize=3.5, **pen)
             (seen[f"rewards × {scale:g}"],) = axes.plot([], [], color=INK, markersize=3.5, **pen)
         axes.set(xlabel=_tuned(entries), ylabel="mean score", ylim=(min(0.0, *axes.dataLim.intervaly) - 0.05, 1.05))
 
@@ -212,39 +223,44 @@ def _ordered(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _tuned(entries: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(dict.fromkeys(", ".join(entry["candidate"]) for entry in entries))
+    return ", ".join(dict.fromkeys(name for entry in entries for name in entry["candidate"]))
 
 
-def _values(axes: Any, entries: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Where candidates stand: on a logarithmic axis if they are one positive number each, else side by side."""
+def _places(axes: Any, entries: Sequence[Mapping[str, Any]]) -> Callable[[Mapping[str, Any]], Any]:
+    """Where the candidates of a panel stand: on a logarithmic axis if all are positive numbers, else side by side."""
     values = [list(entry["candidate"].values()) for entry in entries]
-    numbers = [each[0] for each in values if len(each) == 1 and isinstance(each[0], int | float) and each[0] > 0]
-    if len(numbers) == len(values):
+    if all(len(each) == 1 and isinstance(each[0], int | float) and each[0] > 0 for each in values):
         axes.set_xscale("log")
-        return numbers
-    return [", ".join(map(told_value, each)) for each in values]
+        return lambda entry: next(iter(entry["candidate"].values()))
+    words = list(dict.fromkeys(", ".join(map(told_value, each)) for each in values))
+    axes.set_xticks(range(len(words)), words)
+    axes.tick_params(axis="x", labelrotation=45)
+    return lambda entry: words.index(", ".join(map(told_value, entry["candidate"].values())))
 
 
-def _write(pyplot: Any, path: Path, panels: Mapping[str, Draw], width: str, formats: Sequence[str]) -> list[Path]:
+def _write(new_figure: Any, path: Path, panels: Mapping[str, Draw], width: str, formats: Sequence[str]) -> list[Path]:
     most = (1 if len(panels) <= 4 else 2) if width == "one-column" else (2 if len(panels) in (2, 4) else 3)
     across = min(len(panels), most)
     down = math.ceil(len(panels) / across)
     inches = WIDTHS[width]
-    height = 0.35 + down * min(2.0, 0.72 * inches / across)
-    figure, grid = pyplot.subplots(down, across, figsize=(inches, height), squeeze=False)
+    figure = new_figure()
+    grid = figure.subplots(down, across, squeeze=False)
     seen: dict[str, Any] = {}
     for axes, (title, draw) in zip(grid.flat, panels.items(), strict=False):
         draw(axes, seen)
-        axes.set_title(_plain(title), loc="left")
+        axes.set_title(_plain(title, int(16 * inches / across)), loc="left")
         for axis in (axes.xaxis, axes.yaxis):
-            if axis.get_majorticklabels() and not axis.have_units():
+            if not hasattr(axis.get_major_formatter(), "seq"):  # words stay
                 axis.set_major_formatter(_number)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     if "optimum" in seen:
         seen["optimum"] = seen.pop("optimum")  # last
-    columns = min(len(seen), 3 if width == "one-column" else 6)
-    figure.legend(seen.values(), map(_plain, seen), loc="outside upper center", ncols=columns, frameon=False)
+    labels = [_plain(name, 40) for name in seen]
+    columns = max(1, min(len(labels), 6, int(15 * inches / (max(map(len, labels)) + 6))))
+    lines = math.ceil(len(labels) / columns)
+    figure.set_size_inches(inches, 0.2 + 0.15 * lines + down * min(2.0, 0.72 * inches / across))
+    figure.legend(seen.values(), labels, loc="outside upper center", ncols=columns, frameon=False)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # laid out once, for all formats
     paths = []
@@ -253,7 +269,6 @@ def _write(pyplot: Any, path: Path, panels: Mapping[str, Draw], width: str, form
         with atomic_write(target) as file:
             figure.savefig(file, format=ending, metadata=UNDATED[ending])
         paths.append(target)
-    pyplot.close(figure)
     return paths
 
 
@@ -267,9 +282,9 @@ def _number(value: float, _place: Any) -> str:
     return f"{value / 1000 if thousands else value:g}{'k' if thousands else ''}".replace("-", "−")
 
 
-def _plain(name: str) -> str:
-    """A name that shall be read as it is, not as a formula."""
-    return name.replace("$", r"\$")
+def _plain(name: str, longest: int) -> str:
+    """A name that shall be read as it is, not as a formula, and not beyond its place."""
+    return (name if len(name) <= longest else f"{name[: longest - 1]}…").replace("$", r"\$")
 
 
 def _file_names(studies: Iterable[str]) -> dict[str, str]:

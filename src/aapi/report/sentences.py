@@ -94,7 +94,7 @@ def _best(rows: Sequence[Row]) -> str:
     if not best:
         return "No run has come to its end without failure"
     told = [
-        f"{row.plan.algorithm} earned {earned:.4g} a step on {title}"
+        f"{row.plan.algorithm} earned {_number(earned, '.4g')} a step on {title}"
         + ("" if row.fraction is None else f", {row.fraction:.1%} of the optimum")
         for title, (earned, row) in list(best.items())[:3]
     ]
@@ -103,15 +103,16 @@ def _best(rows: Sequence[Row]) -> str:
 
 
 def _how_near(rows: Sequence[Row]) -> str:
-    together = [row for row in rows if row.plan.together is not None and row.plan.reward_scale == 1.0]
+    together = [row for row in rows if row.plan.together is not None]
     if together:
-        study = max(together, key=lambda row: row.plan.runs).plan.study
-        used = [row for row in together if row.plan.study == study]
+        usual = [row for row in together if row.plan.reward_scale == 1.0] or together
+        first = max(usual, key=lambda row: row.plan.runs).plan
+        used = [row for row in usual if (row.plan.study, row.plan.reward_scale) == (first.study, first.reward_scale)]
     else:
-        used = [row for row in rows if row.plan.together is None]
+        used = list(rows)
     scored = [row for row in used if row.score is not None]
     if not scored:
-        return "There is no run yet on a problem whose optimum is known, so there is no regret to report."
+        return _why_no_score(used)
     algorithms = _distinct(row.plan.algorithm for row in scored)
     shared = [
         place
@@ -123,7 +124,9 @@ def _how_near(rows: Sequence[Row]) -> str:
     for algorithm in algorithms:
         found = mean_score([row for row in scored if row.plan.algorithm == algorithm])
         if found is not None:
-            scores.append((found[0], f"{algorithm} {found[0]:.3f}" + (f" ± {found[1]:.3f}" if found[1] else "")))
+            scores.append(
+                (found[0], f"{algorithm} {_number(found[0], '.3f')}" + (f" ± {found[1]:.3f}" if found[1] else ""))
+            )
     scores.sort(key=lambda each: -each[0])
     rest = f" and {len(scores) - MOST_SCORES} more" if len(scores) > MOST_SCORES else ""
     where = f"on average over {len(shared)} problems" if len(shared) > 1 else f"on {scored[0].plan.title}"
@@ -134,6 +137,14 @@ def _how_near(rows: Sequence[Row]) -> str:
     return f"{how} 0 for acting at random and 1 for the optimum, {where}: {told}{errors}."
 
 
+def _why_no_score(rows: Sequence[Row]) -> str:
+    if any(row.plan.optimal_gain is None for row in rows):
+        return "The optimum of these problems is not known, so there is no regret to report."
+    if all(row.rewards is None for row in rows):
+        return "How near the optimum that is will be told when there are runs to report."
+    return "On these problems no policy earns more than acting at random."
+
+
 def _distinct(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
@@ -141,7 +152,12 @@ def _distinct(words: Iterable[str]) -> list[str]:
 def _listed(words: Sequence[str], noun: str) -> str:
     if len(words) > 4:
         return f"{len(words)} {noun}"
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    comma = ";" if any("," in word for word in words) else ","
+    return words[0] if len(words) == 1 else f"{f'{comma} '.join(words[:-1])} and {words[-1]}"
+
+
+def _number(value: float, form: str) -> str:
+    return f"{value:{form}}".replace("-", "−", 1)
 
 
 def _some(problems: Sequence[str]) -> str:

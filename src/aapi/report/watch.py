@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
+import sqlite3
+import sys
 import threading
 import time
 from http import HTTPStatus
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Live", "start_server"]
 
 HOST = "127.0.0.1"
+REFRESH = 10.0  # seconds after which the time left is told anew
 SHARE = 0.1  # of a processor, at most, for looking at runs: the others are for doing them
 HEADERS = {
     "Cache-Control": "no-store",
@@ -60,10 +63,20 @@ class Live:
         if not (self.folder / FILE).is_file():
             return '"empty"', b'{"rows": []}'
         with Store(self.folder, write=False) as store:
-            version = f'"{store.version()}"'
+            running = store.is_being_written()
+            version = f'"{store.version()}-{time.time() // REFRESH if running else 0:.0f}"'
             return version, None if version == self._version else json.dumps(
                 contents(store, summarise(store, store.plans())), allow_nan=False
             ).encode()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Say nothing of clients that went away."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(*_)
 
 
 def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServer:
@@ -72,8 +85,8 @@ def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServ
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            own = {f"{name}:{server.server_port}" for name in (HOST, "localhost")}
-            if self.headers.get("Host") not in own or self.headers.get("Sec-Fetch-Site") == "cross-site":
+            host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
+            if host not in (HOST, "localhost") or self.headers.get("Sec-Fetch-Site") == "cross-site":
                 self._answer(HTTPStatus.FORBIDDEN, b"this page is for this machine alone\n", "text/plain")
             elif self.path == "/":
                 self._answer(HTTPStatus.OK, page, "text/html")
@@ -85,7 +98,7 @@ def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServ
         def _answer_data(self) -> None:
             try:
                 version, data = live.data()
-            except AapiError as error:
+            except (AapiError, OSError, sqlite3.Error) as error:
                 self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, f"{error}\n".encode(), "text/plain")
                 return
             if self.headers.get("If-None-Match") == version:
@@ -109,7 +122,7 @@ def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServ
             """Say nothing: a line for every question would hide what matters."""
 
     try:
-        server = ThreadingHTTPServer((HOST, port), Handler)
+        server = _Server((HOST, port), Handler)
     except OSError as error:
         why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
         raise InvalidInput(
@@ -117,5 +130,4 @@ def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServ
         ) from None
     except OverflowError:
         raise InvalidInput(f"--port must lie in 0..65535, not {port}") from None
-    server.daemon_threads = True
     return server

@@ -21,7 +21,8 @@ function showCurves() {
     const title = titled(group[0].problem, group[0].scale) + (repeated ? ` (${group[0].study})` : "");
     plot(panelFor($("panels"), key, title), () => drawCurves(group));
   }
-  const spread = { std: "bands: mean ± standard deviation over runs", quantiles: "median, and bands of 25–75 % and 10–90 % of runs", none: "means over runs" }[state.band];
+  const bare = rows.some((row) => row.runs < 2) || [...places.values()].some((group) => group.length > MANY) ? ` (no bands for one run, or for more than ${MANY} curves)` : "";
+  const spread = { std: `mean ± standard deviation over runs${bare}`, quantiles: `median, 25–75 % and 10–90 % of runs${bare}`, none: "means over runs" }[state.band];
   const early = state.log ? "thousandth" : "fiftieth";
   $("curves-caption").textContent = `${METRICS[state.metric].hint}; ${spread}; dotted: the optimum. The first ${early} of the steps may lie outside. Drag to zoom, double-click to return.`;
 }
@@ -85,7 +86,7 @@ function drawCurves(group) {
     }
     const sd = std.map((value, i) => Math.abs(metric.a[i]) * value);
     traces.push({
-      x: steps, y: middle, mode: "lines", name: plain(row.algorithm), line: { color: colour(row.algorithm), dash: dash(row.algorithm), width: many ? 1.3 : 2 },
+      x: steps, y: middle, mode: steps.length > 1 ? "lines" : "markers", name: plain(row.algorithm), line: { color: colour(row.algorithm), dash: dash(row.algorithm), width: many ? 1.3 : 2 },
       customdata: sd, hovertemplate: state.band === "quantiles" || row.runs < 2 ? "%{y:.5~g}" : "%{y:.5~g} ± %{customdata:.2~g}",
     });
   }
@@ -94,6 +95,7 @@ function drawCurves(group) {
     traces.push({ x: reference[0], y: reference[1], mode: "lines", name: "optimum", line: { color: isDark() ? "#c7ccd1" : "#44484d", dash: "dot", width: 1.3 }, hovertemplate: "%{y:.5~g}" });
   }
   const unknown = visible.length && !traces.length;
+  const why = known(group[0].optimal_gain) ? "λ* is not positive, so there is no fraction of it" : "the optimum of this problem is not known";
   const low = seen.reduce((a, b) => Math.min(a, b), Infinity), high = seen.reduce((a, b) => Math.max(a, b), -Infinity);
   const room = 0.05 * (high - low || Math.abs(high) || 1);
   const last = Math.max(...group.map((row) => row.curve.steps.at(-1)));
@@ -103,7 +105,7 @@ function drawCurves(group) {
       hovermode: many ? "closest" : "x unified", uirevision: `${state.metric} ${state.log} ${state.band}`,
       xaxis: { title: "step t", type: state.log ? "log" : "linear", range: state.log ? [Math.log10(Math.max(1, last / 1000)), Math.log10(last)] : [0, last], hoverformat: ",d", exponentformat: "none", nticks: 6, ...(state.log ? { dtick: 1 } : { tickformat: "~s" }) },
       yaxis: { title: METRICS[state.metric].axis, ...(seen.length ? { range: [low - room, high + room] } : {}), tickformat: state.metric === "regret" ? "~s" : "~g" },
-      annotations: unknown ? [{ text: "the optimum of this problem is not known", xref: "paper", yref: "paper", x: 0.5, y: 0.5, showarrow: false }] : [],
+      annotations: unknown ? [{ text: why, xref: "paper", yref: "paper", x: 0.5, y: 0.5, showarrow: false }] : [],
     }),
   };
 }

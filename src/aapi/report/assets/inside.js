@@ -89,6 +89,8 @@ function rangeOf(shown, quantity) {
 }
 
 function showInside() {
+  const whole = new Set(data.rows.filter((row) => row.scale === 1).map((row) => `${row.problem}\n${row.algorithm}`)).size;
+  $("inside-count").textContent = data.insides.length < whole ? ` ${data.insides.length} of ${whole} pairs of a problem and an algorithm were looked into.` : "";
   const problems = distinct(data.insides.map((inside) => inside.problem));
   $("inside").hidden = !problems.length;
   if (!problems.length) return;

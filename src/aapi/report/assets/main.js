@@ -1,5 +1,5 @@
 // The page: unpack, show, and, where it is live, ask for news.
-const ALL = "all studies";
+const ALL = "\n"; // no study is called that
 const LIVE = document.documentElement.hasAttribute("data-live");
 let data = null;
 const state = { study: null, metric: "average", log: false, band: "std", hidden: new Set(), sorting: { results: {}, comparisons: {} } };
@@ -10,7 +10,7 @@ function showShort() {
   const studies = distinct(data.rows.map((row) => row.study));
   if (state.study === null || ![ALL, ...studies].includes(state.study)) state.study = data.rows.length > 40 ? studies[0] : ALL;
   $("studies").hidden = studies.length < 2;
-  choices($("studies"), [...studies, ALL].map((study) => [study, study]), state.study, (study) => { state.study = study; showTable(); showCurves(); });
+  choices($("studies"), [...studies.map((study) => [study, study]), [ALL, "all studies"]], state.study, (study) => { state.study = study; showTable(); showCurves(); });
 }
 
 function showControls() {
@@ -30,7 +30,7 @@ function showMaking() {
   const failed = data.rows.reduce((sum, row) => sum + row.failed, 0), missing = data.rows.reduce((sum, row) => sum + row.missing, 0);
   const { full, points, cells } = data.detail;
   $("detail").textContent = full ? "" : `To stay below 3 MB, this page shows ${points ? `about ${points} points of each curve` : "no curves"}, and ${cells ? "not all phases that were kept" : "not the inside of learners"}; aapi watch shows more.`;
-  $("failures").textContent = `${failed || "No"} run${failed > 1 ? "s" : ""} of those in the table failed${missing ? `, ${missing} are missing` : ""}.`;
+  $("failures").textContent = `${failed || "No"} run${failed > 1 ? "s" : ""} of those in the table failed${missing ? `, and ${missing} ${missing > 1 ? "are" : "is"} missing` : ""}.`;
   const columns = ["study", "problem", "algorithm", "settings"];
   $("settings").replaceChildren(make("div", { class: "scroller long", tabindex: "0", role: "region", "aria-label": "settings" }, make("table", {},
     make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col", style: "padding: .4rem .7rem" }, name)))),
@@ -42,7 +42,8 @@ function showProgress() {
   $("progress").hidden = !LIVE || !standing;
   if ($("progress").hidden) return;
   const left = known(standing.seconds_left) ? `, about ${told(standing.seconds_left)} left` : "";
-  const text = { running: `running: ${standing.stored} of about ${standing.needed} runs${left}`, done: `done: ${standing.stored} runs`, stopped: `stopped at ${standing.stored} of about ${standing.needed} runs; its command goes on where it was` }[standing.state];
+  const looking = standing.share === 1 ? ", looking inside" : "";
+  const text = { running: `running: ${standing.stored} of about ${standing.needed} runs${left}${looking}`, done: `done: ${standing.stored} runs`, stopped: `stopped at ${standing.stored} of about ${standing.needed} runs; its command goes on where it was` }[standing.state];
   $("progress").replaceChildren(make("progress", { max: 1, value: standing.share, "aria-label": "share of the work that is done" }), make("span", { "data-state": standing.state }, text));
 }
 
@@ -55,6 +56,7 @@ function show() {
   showInside();
   showMaking();
   for (const id of ["short", "table", "making"]) $(id).hidden = false;
+  for (const link of document.querySelectorAll("nav a")) link.hidden = document.querySelector(link.hash).hidden;
 }
 
 function listen() {
@@ -104,6 +106,7 @@ async function news() {
     version = answer.headers.get("ETag");
     data = await answer.json();
     if (data.rows.length) show();
+    else for (const part of document.querySelectorAll("main section, #progress")) part.hidden = true;
   } else if (answer.status !== 304) {
     tell(await answer.text());
     return;

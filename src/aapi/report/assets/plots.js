@@ -10,7 +10,7 @@ const colour = (label) => (isDark() ? data.styles[label].dark : data.styles[labe
 const dash = (label) => data.styles[label].dash;
 const faded = (hex, opacity) => `rgba(${[1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)).join(", ")}, ${opacity})`;
 // Plotly reads some markup in its texts; names shall be read as they are.
-const plain = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const plain = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("$", "&#36;");
 
 function layout(more) {
   const [ink, soft, line] = isDark() ? ["#e6e8ea", "#a2a9b1", "#2b3137"] : ["#1c1e21", "#5b6168", "#e6e8eb"];
@@ -19,7 +19,7 @@ function layout(more) {
   const title = (given) => (given?.title ? { title: { text: given.title, font: { color: soft, size: 12 }, standoff: 8 } } : {});
   return {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink, family: "system-ui, sans-serif" },
-    margin: { l: 8, r: 12, t: 8, b: 8 }, showlegend: false, modebar: { bgcolor: "rgba(0,0,0,0)", color: soft, activecolor: ink }, hoverlabel: { font: { size: 12 }, bgcolor: isDark() ? "#1f2429" : "#ffffff", bordercolor: line, namelength: 40 },
+    margin: { l: 8, r: 12, t: 8, b: 8 }, showlegend: false, modebar: { bgcolor: "rgba(0,0,0,0)", color: soft, activecolor: ink }, hoverlabel: { font: { size: 12, color: ink }, bgcolor: isDark() ? "#1f2429" : "#ffffff", bordercolor: line, namelength: 40 },
     xaxis: { ...axis, ...xaxis, ...title(xaxis) }, yaxis: { ...axis, ...yaxis, ...title(yaxis) }, ...rest,
   };
 }

@@ -1,19 +1,22 @@
 // Scores of tuning runs, by the value that was tried; and with rewards on other scales.
+const LEGEND = { orientation: "h", y: 1.02, yanchor: "bottom", font: { size: 11 } };
+
 function valueAxis(entries) {
-  const names = distinct(entries.map((entry) => entry.names)).map(plain).join(", ");
+  const names = distinct(entries.flatMap((entry) => entry.names)).map(plain).join(", ");
   const even = entries.every((entry) => typeof entry.x === "number" && entry.x > 0);
   return even ? { title: names, type: "log", exponentformat: "none" } : { title: names, type: "category" };
 }
 
 function showSensitivity() {
   const entries = data.sensitivity.filter((entry) => known(entry.y));
-  const usual = entries.filter((entry) => entry.scale === 1);
-  const problems = distinct(usual.map((entry) => entry.problem));
+  const plainly = new Set(entries.filter((entry) => entry.scale === 1).map((entry) => entry.problem));
+  const usual = entries.filter((entry) => entry.scale === 1 || !plainly.has(entry.problem)); // other scales are below
+  const titles = distinct(usual.map((entry) => titled(entry.problem, entry.scale)));
   $("sensitivity").hidden = !entries.length;
-  keepOnly($("tuned"), problems);
-  for (const problem of problems) {
-    const mine = usual.filter((entry) => entry.problem === problem);
-    plot(panelFor($("tuned"), problem, problem), () => drawTuned(mine));
+  keepOnly($("tuned"), titles);
+  for (const title of titles) {
+    const mine = usual.filter((entry) => titled(entry.problem, entry.scale) === title);
+    plot(panelFor($("tuned"), title, title), () => drawTuned(mine));
   }
   const scored = data.scaled.filter((entry) => entry.comparable);
   const algorithms = distinct(scored.map((entry) => entry.algorithm));
@@ -36,7 +39,7 @@ function drawTuned(entries) {
     });
   }
   const scored = entries.some((entry) => entry.scored);
-  return { traces, layout: layout({ hovermode: "closest", xaxis: valueAxis(entries), yaxis: { title: scored ? "score" : "average reward", ...(scored ? { range: range(entries.map((entry) => entry.y)) } : {}) } }) };
+  return { traces, layout: layout({ hovermode: "closest", showlegend: traces.length > 1, legend: LEGEND, xaxis: valueAxis(entries), yaxis: { title: scored ? "score" : "average reward", ...(scored ? { range: range(entries.map((entry) => entry.y)) } : {}) } }) };
 }
 
 // From acting at random, or below, to the optimum.
@@ -60,5 +63,5 @@ function drawScales(entries) {
       marker: { symbol: symbols[i % 4], size: 8, color: isDark() ? "#14171a" : "#fdfdfc", line: { color: colour(algorithm), width: 1.6 } }, hovertemplate: `× ${scale}: %{y:.3f}<extra></extra>`,
     };
   });
-  return { traces, layout: layout({ hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.12, font: { size: 11 } }, xaxis: valueAxis(entries), yaxis: { title: "mean score", range: range(traces.flatMap((trace) => trace.y)) } }) };
+  return { traces, layout: layout({ hovermode: "x unified", showlegend: true, legend: LEGEND, xaxis: valueAxis(entries), yaxis: { title: "mean score", range: range(traces.flatMap((trace) => trace.y)) } }) };
 }
