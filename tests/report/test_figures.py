@@ -71,6 +71,23 @@ def test_names_that_look_like_formulas_and_files(tmp_path):
     assert list(_file_names(["a b", "a-b", "A B", "…"]).values()) == ["a-b", "a-b-2", "a-b-3", "study"]
 
 
+def test_candidates_that_are_no_numbers_stand_side_by_side(tmp_path):
+    algorithms = [
+        {"name": "aapi", "norm": ["sup", "span"], "tune": ["norm"]},
+        {"name": "politex", "eta": [10.0, 1.0], "tune": ["eta"]},
+    ]
+    run_studies(replace(TINY, algorithms=algorithms, tuning_runs=1), tmp_path)
+    with Store(tmp_path, write=False) as store:
+        summary = summarise(store, store.plans())
+        figures = dict(_figures(store, summary, styles(["aapi", "politex"]), log_steps=False))
+    figure, axes = pyplot.subplots()
+    figures["sensitivity"]["ergodic 3"](axes, {})
+    assert axes.get_xscale() == "linear"
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["sup", "span", "10", "1"]
+    assert [list(line.get_xdata()) for line in axes.lines] == [[0, 1], [3, 2]]
+    pyplot.close(figure)
+
+
 def test_labels_have_styles_that_differ():
     labels = ["aapi", "politex", "rlsvi", *(f"mine {i}" for i in range(16))]
     found = styles(labels)

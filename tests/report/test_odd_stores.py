@@ -9,6 +9,7 @@ from browser import plot
 
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
+from aapi.mdp import FiniteMDP
 from aapi.report.contents import contents
 from aapi.report.folder import write_pages
 from aapi.report.page import LARGEST
@@ -100,7 +101,7 @@ class Hopeless(Fragile):
 def test_where_all_runs_failed_the_page_says_so(visit, tmp_path):
     page = visit(made(tmp_path, SMALL, algorithms=[{"name": "hopeless", "make": Hopeless}], runs=2)[0])
     assert page.locator("#results td[data-column=mean]").inner_text() == "no run"
-    assert "No run has come to its end without failure." in page.locator("#sentences").inner_text()
+    assert "All runs failed." in page.locator("#sentences").inner_text()
     assert not page.locator("#curves").is_visible()
     assert not page.locator("#inside").is_visible()
 
@@ -140,8 +141,6 @@ def test_a_page_of_the_same_store_is_the_same_page(results):
 
 
 def test_rewards_beyond_squaring(visit, tmp_path):
-    from aapi.mdp import FiniteMDP
-
     model = FiniteMDP(np.full((2, 2, 2), 0.5), [[0.0, 1e200], [2e200, 0.0]])
     path, summary = made(tmp_path, SMALL, problems=[{"name": "huge", "model": model}], runs=3)
     page, (row,) = visit(path), summary.rows
@@ -190,6 +189,40 @@ def test_sentences_say_what_the_intervals_say(tmp_path):
     assert near.endswith("(± standard error, 10 runs each).")
 
 
+def test_one_line_for_an_algorithm_from_left_to_right(visit, tmp_path):
+    """However a grid is written, and however many studies tuned the same."""
+    tuned = {"name": "politex", "eta": [10.0, 0.1, 1.0], "tune": ["eta"]}
+    made(tmp_path, SMALL, algorithms=[tuned], tuning_runs=1)
+    path, _ = made(tmp_path, SMALL, name="longer", algorithms=[tuned], steps=600, tuning_runs=2)
+    page = visit(path)
+    (trace,) = plot(page, "#tuned .plot").traces
+    with Store(tmp_path, write=False) as store:
+        entries = summarise(store, store.plans()).sensitivity
+    assert [entry["study"] for entry in entries] == ["longer"] * 3  # which has more tuning runs
+    assert trace["x"] == [0.1, 1.0, 10.0]
+    assert trace["y"] == [entry["score"] for entry in sorted(entries, key=lambda entry: entry["candidate"]["eta"])]
+    assert trace["marker"]["size"].count(13) == 1
+
+
+def test_models_of_one_name_are_not_taken_for_one(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    for name, states in (("small", 3), ("large", 6)):
+        model = FiniteMDP(rng.dirichlet(np.ones(states), (states, 2)), rng.random((states, 2)))
+        path, _ = made(tmp_path, SMALL, name=name, problems=[{"name": "queue", "model": model}])
+    page = visit(path)
+    assert page.locator("#inside-problem option").all_inner_texts() == ["queue", "queue (large)"]
+    page.select_option("#inside-problem", "queue (large)")
+    page.locator("#quantity button[data-value=visits]").click()
+    assert len(plot(page, "#left-map").traces[0]["y"]) == 6
+
+
+def test_sections_that_are_not_there_have_no_link(visit, tmp_path):
+    page = visit(made(tmp_path, SMALL)[0])
+    assert page.locator("nav a:visible").all_inner_texts() == [
+        "Table", "Learning curves", "Inside the learner", "How it was made",
+    ]  # fmt: skip
+
+
 def test_few_runs_are_no_ground_for_a_verdict(visit, tmp_path):
     algorithms = [{"name": "politex", "eta": 0.01}, {"name": "uniform"}]
     path, summary = made(tmp_path, SMALL, steps=20_000, runs=9, algorithms=algorithms)
@@ -205,7 +238,7 @@ def test_sentences_of_a_store_that_is_being_filled(tmp_path):
     with Store(tmp_path) as store:
         store.begin(plans)
         summary = summarise(store, plans)
-        told = "politex ran on ergodic 3, so far 0 of 3 runs without failure, for 300 steps, and tuning is not complete"
+        told = "politex ran on ergodic 3, so far 0 of 3 runs, for 300 steps, and tuning is not complete"
         assert sentences(summary)[0] == f"{told} yet."
         (row,) = contents(store, summary)["rows"]
     assert (row["chosen"], row["runs"], row["missing"]) == ("tuning", 0, 3)

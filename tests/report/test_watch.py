@@ -4,6 +4,8 @@ import http.client
 import json
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -146,6 +148,16 @@ def test_the_page_tells_what_is_wrong_with_a_store(visit, tmp_path):
         page.wait_for_function("() => document.getElementById('loading').textContent.includes('results.db is damaged')")
         page.locator("#theme").click()  # with nothing to show
         page.seen.complaints = [text for text in page.seen.complaints if "500" not in text]  # which the browser tells
+
+
+def test_clients_that_go_away_leave_no_trace(results, capfd):
+    with serving(results) as port:
+        for request in (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / HT"):
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, not an end
+                client.sendall(request)
+        assert ask(port)[0] == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_bad_requests_get_one_line(capsys, tmp_path):

@@ -37,9 +37,10 @@ def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0
     """What is in a store, for the page."""
     points, cells = detail
     state = standing(store)
+    running = state is not None and state.state == "running"
     return {
         "sentences": sentences(summary) if summary.rows else [],
-        "notices": [*failures(summary), *_unseen(store, summary.rows)],
+        "notices": [*failures(summary, missing=not running), *_unseen(store, summary.rows)],
         "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
         "standing": None if state is None else state.facts(),
         "styles": {label: style.facts() for label, style in styles(row.plan.algorithm for row in summary.rows).items()},
@@ -54,7 +55,7 @@ def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0
         "sensitivity": list(_sensitivity(summary, summary.sensitivity)),
         "scaled": list(_sensitivity(summary, summary.scaled)),
         "insides": list(_seen(store, summary.rows, cells)) if cells else [],
-        "sessions": [_session(session, state is not None and state.state == "running") for session in store.sessions()],
+        "sessions": [_session(session, running) for session in store.sessions()],
     }  # fmt: skip
 
 

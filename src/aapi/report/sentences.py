@@ -36,7 +36,8 @@ def _what_was_run(rows: Sequence[Row]) -> str:
     planned, stored = sum(row.plan.runs for row in rows), sum(len(row.averages) for row in rows)
     runs = told_span(row.plan.runs for row in rows)
     each = "once" if runs == "1" else f"{runs} times each"
-    how = each if stored == planned else f"so far {stored:,} of {planned:,} runs without failure"
+    well = " without failure" if any(row.failed for row in rows) else ""
+    how = each if stored == planned else f"so far {stored:,} of {planned:,} runs{well}"
     return f"{algorithms} ran on {problems}, {how}, for {steps} steps{_how_tuned(rows)}."
 
 
@@ -92,7 +93,7 @@ def _best(rows: Sequence[Row]) -> str:
             if earned > best.get(row.plan.title, (-math.inf, row))[0]:
                 best[row.plan.title] = earned, row
     if not best:
-        return "No run has come to its end without failure"
+        return "All runs failed" if any(row.failed for row in rows) else "There is nothing to report yet"
     told = [
         f"{row.plan.algorithm} earned {_number(earned, '.4g')} a step on {title}"
         + ("" if row.fraction is None else f", {row.fraction:.1%} of the optimum")

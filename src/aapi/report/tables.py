@@ -29,8 +29,8 @@ def closing_tables(summary: Summary) -> Iterator[str]:
     yield from failures(summary)
 
 
-def failures(summary: Summary) -> Iterator[str]:
-    """What failed or is missing, never left out silently."""
+def failures(summary: Summary, *, missing: bool = True) -> Iterator[str]:
+    """What failed or is missing, never left out silently. missing: not while runs are still being made."""
     for row in summary.rows:
         where = f"{row.plan.algorithm} on {row.plan.problem}"
         if row.failed:
@@ -38,7 +38,7 @@ def failures(summary: Summary) -> Iterator[str]:
             yield f"failed: {len(row.failed)} of {row.plan.runs} runs of {where}; run {number}: {error}"
         if row.failed_tuning:
             yield f"failed: {row.failed_tuning} tuning runs of {where}; candidates with failures are never chosen"
-        if row.missing:
+        if missing and row.missing:
             yield f"missing: {row.missing} of {row.plan.runs} runs of {where}"
     if summary.others:
         yield f"note: {summary.others} runs in the store are of another version of aapi; they are kept, and not used"
