@@ -13,8 +13,13 @@ function make(tag, attributes = {}, ...children) {
 
 const distinct = (values) => [...new Set(values)];
 const known = (value) => value !== null && value !== undefined;
-const significant = (value, digits) => (known(value) ? String(Number(value.toPrecision(digits))).replace(/^-/, "−") : "");
-const decimal = (value) => value.toFixed(2).replace(/^-(0\.00)$/, "$1").replace("-", "−");
+const significant = (value, digits) =>
+  known(value) ? String(Number(value.toPrecision(digits))).replace(/^-/, "−") : "";
+const decimal = (value) =>
+  value
+    .toFixed(2)
+    .replace(/^-(0\.00)$/, "$1")
+    .replace("-", "−");
 const percent = (value) => (known(value) ? `${(100 * value).toFixed(1)}%`.replace("-", "−") : "");
 const whole = (value) => (known(value) ? Math.round(value).toLocaleString("en").replace("-", "−") : "");
 const titled = (problem, scale) => (scale === 1 ? problem : `${problem}, rewards × ${scale}`);
@@ -36,11 +41,27 @@ function isNew(where, contents) {
 // A row of buttons of which one is pressed; `changed` is called with its value.
 function choices(where, options, value, changed) {
   if (isNew(where, options)) {
-    where.replaceChildren(...options.map(([each, label, hint]) =>
-      make("button", { type: "button", "data-value": each, title: hint, onclick: () => { press(each); changed(each); } }, label)));
+    where.replaceChildren(
+      ...options.map(([each, label, hint]) =>
+        make(
+          "button",
+          {
+            type: "button",
+            "data-value": each,
+            title: hint,
+            onclick: () => {
+              press(each);
+              changed(each);
+            },
+          },
+          label,
+        ),
+      ),
+    );
   }
   const press = (chosen) => {
-    for (const button of where.children) button.setAttribute("aria-pressed", String(button.dataset.value === String(chosen)));
+    for (const button of where.children)
+      button.setAttribute("aria-pressed", String(button.dataset.value === String(chosen)));
   };
   press(value);
 }

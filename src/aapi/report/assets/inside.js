@@ -3,57 +3,116 @@ const CAPTIONS = {
   visits: "Steps that the phase spent in each place.",
   policy: "The policy π_k by which the phase acted.",
   q_hat: "Q̂_k, estimated from the data of the phase.",
-  advantage: "The estimate for one action minus that for the other: above zero, the index of the policy moves to the first.",
-  temperature: "η_k(x), the temperature of the next policy. AAPI sets it in each state from how surprising the estimates were there; POLITEX has one for all states.",
-  surprise: "‖Q̂_k(x,·) − M_k(x,·)‖: how far the estimate is from what was predicted; AAPI predicts the estimate before it, POLITEX nothing (M = 0).",
+  advantage:
+    "The estimate for one action minus that for the other: above zero, the index of the policy moves to the first.",
+  temperature:
+    "η_k(x), the temperature of the next policy. AAPI sets it in each state from how surprising the estimates were there; POLITEX has one for all states.",
+  surprise:
+    "‖Q̂_k(x,·) − M_k(x,·)‖: how far the estimate is from what was predicted; AAPI predicts the estimate before it, POLITEX nothing (M = 0).",
 };
 const MOST_ACTIONS = 6; // with a button each
-const looked = { problem: null, left: null, right: null, quantity: "temperature", frame: null, place: null, phases: "this", maps: "each", playing: null };
+const looked = {
+  problem: null,
+  left: null,
+  right: null,
+  quantity: "temperature",
+  frame: null,
+  place: null,
+  phases: "this",
+  maps: "each",
+  playing: null,
+};
 
 // A place is two numbers. What they mean, where they are in a table, and how keys and clicks lead to them:
 const KINDS = {
-  grid: { // row and column
-    size: (about) => about.shape, start: () => [0, 0], index: (about, [row, column]) => row * about.shape[1] + column,
-    words: (about, [row, column]) => `row ${row}, column ${column}`, clicked: (point) => [...point.pointNumber],
-    keys: { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }, note: () => "",
+  grid: {
+    // row and column
+    size: (about) => about.shape,
+    start: () => [0, 0],
+    index: (about, [row, column]) => row * about.shape[1] + column,
+    words: (about, [row, column]) => `row ${row}, column ${column}`,
+    clicked: (point) => [...point.pointNumber],
+    keys: { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] },
+    note: () => "",
   },
-  slice: { // angle, along the horizontal axis, and angular velocity
-    size: (about) => about.shape, start: (about) => about.shape.map((size) => Math.floor(size / 2)), index: (about, [angle, turn]) => angle * about.shape[1] + turn,
-    words: (about, [angle, turn]) => `angle ${decimal(about.axes[0][angle])}, velocity ${decimal(about.axes[1][turn])}`, clicked: (point) => [point.pointNumber[1], point.pointNumber[0]],
+  slice: {
+    // angle, along the horizontal axis, and angular velocity
+    size: (about) => about.shape,
+    start: (about) => about.shape.map((size) => Math.floor(size / 2)),
+    index: (about, [angle, turn]) => angle * about.shape[1] + turn,
+    words: (about, [angle, turn]) => `angle ${decimal(about.axes[0][angle])}, velocity ${decimal(about.axes[1][turn])}`,
+    clicked: (point) => [point.pointNumber[1], point.pointNumber[0]],
     keys: { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] },
-    note: (quantity) => (quantity.table === "visits" ? " By the last two observations, whatever the others." : " By the last two observations, the others in their middle: for CartPole angle and angular velocity, the cart at rest in the centre."),
+    note: (quantity) =>
+      quantity.table === "visits"
+        ? " By the last two observations, whatever the others."
+        : " By the last two observations, the others in their middle: for CartPole angle and angular velocity, the cart at rest in the centre.",
   },
-  states: { // state and action
-    size: (about) => [about.optimal.length, about.actions.length], start: () => [0, 0], index: (about, [state, action], quantity) => (quantity.wide ? state * about.actions.length + action : state),
-    words: (about, [state, action], quantity) => `state ${state}${quantity.wide ? `, ${about.actions[action]}` : ""}`, clicked: (point, quantity) => [point.x, quantity.wide ? point.pointNumber[0] : 0],
-    keys: { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }, note: (quantity) => (quantity.wide ? " Rings: the optimal policy." : ""),
+  states: {
+    // state and action
+    size: (about) => [about.optimal.length, about.actions.length],
+    start: () => [0, 0],
+    index: (about, [state, action], quantity) => (quantity.wide ? state * about.actions.length + action : state),
+    words: (about, [state, action], quantity) => `state ${state}${quantity.wide ? `, ${about.actions[action]}` : ""}`,
+    clicked: (point, quantity) => [point.x, quantity.wide ? point.pointNumber[0] : 0],
+    keys: { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] },
+    note: (quantity) => (quantity.wide ? " Rings: the optimal policy." : ""),
   },
 };
 
 const insidesOf = (problem) => data.insides.filter((inside) => inside.problem === problem);
-const insideOf = (side) => data.insides.find((inside) => inside.problem === looked.problem && inside.algorithm === looked[side]);
+const insideOf = (side) =>
+  data.insides.find((inside) => inside.problem === looked.problem && inside.algorithm === looked[side]);
 
 function quantities(about) {
   const actions = about.actions;
   const few = actions.map((name, action) => ({ name, action })).slice(0, MOST_ACTIONS);
   const list = [{ key: "visits", label: "visits", table: "visits" }];
   if (about.kind === "states") {
-    list.push({ key: "policy", label: "policy", table: "policy", wide: true, range: [0, 1] }, { key: "q_hat", label: "Q̂", table: "q_hat", wide: true });
+    list.push(
+      { key: "policy", label: "policy", table: "policy", wide: true, range: [0, 1] },
+      { key: "q_hat", label: "Q̂", table: "q_hat", wide: true },
+    );
   } else {
-    for (const { name, action } of actions.length === 2 ? few.slice(1) : few) list.push({ key: `policy ${name}`, label: `P(${name})`, table: "policy", action, range: [0, 1], diverging: true });
-    for (const { name, action } of few) list.push({ key: `q_hat ${name}`, label: `Q̂(${name})`, table: "q_hat", action });
-    if (actions.length === 2) list.push({ key: "advantage", label: `Q̂(${actions[1]}) − Q̂(${actions[0]})`, table: "q_hat", caption: "advantage", action: 1, minus: 0, diverging: true });
+    for (const { name, action } of actions.length === 2 ? few.slice(1) : few)
+      list.push({
+        key: `policy ${name}`,
+        label: `P(${name})`,
+        table: "policy",
+        action,
+        range: [0, 1],
+        diverging: true,
+      });
+    for (const { name, action } of few)
+      list.push({ key: `q_hat ${name}`, label: `Q̂(${name})`, table: "q_hat", action });
+    if (actions.length === 2)
+      list.push({
+        key: "advantage",
+        label: `Q̂(${actions[1]}) − Q̂(${actions[0]})`,
+        table: "q_hat",
+        caption: "advantage",
+        action: 1,
+        minus: 0,
+        diverging: true,
+      });
   }
-  list.push({ key: "temperature", label: "temperature η", table: "temperature" }, { key: "surprise", label: "surprise", table: "surprise" });
+  list.push(
+    { key: "temperature", label: "temperature η", table: "temperature" },
+    { key: "surprise", label: "surprise", table: "surprise" },
+  );
   return list;
 }
 
 // The numbers of a table, which come as 16 bits between its lowest and its highest one, all high bytes first.
 function numbersOf(table) {
   if (!table.numbers) {
-    const bytes = Uint8Array.from(atob(table.packed), (letter) => letter.charCodeAt(0)), count = bytes.length / 2;
+    const bytes = Uint8Array.from(atob(table.packed), (letter) => letter.charCodeAt(0)),
+      count = bytes.length / 2;
     const step = (table.high - table.low) / 65535;
-    table.numbers = Float64Array.from({ length: count }, (_, i) => table.low + step * (256 * bytes[i] + bytes[count + i]));
+    table.numbers = Float64Array.from(
+      { length: count },
+      (_, i) => table.low + step * (256 * bytes[i] + bytes[count + i]),
+    );
   }
   return table.numbers;
 }
@@ -71,7 +130,10 @@ function valuesOf(inside, quantity, frame) {
 
 // The frame of another run that is nearest in steps.
 function nearest(inside, step) {
-  return inside.phases.reduce((best, _, i) => (Math.abs(inside.steps[i] - step) < Math.abs(inside.steps[best] - step) ? i : best), 0);
+  return inside.phases.reduce(
+    (best, _, i) => (Math.abs(inside.steps[i] - step) < Math.abs(inside.steps[best] - step) ? i : best),
+    0,
+  );
 }
 
 // What the colours stand for: the numbers of this phase or of all, in both maps or in each.
@@ -81,32 +143,70 @@ function rangeOf(shown, quantity) {
   for (const { inside, frame } of shown) {
     if (!inside.tables[quantity.table]) continue;
     for (const each of looked.phases === "this" ? [frame] : inside.phases.keys()) {
-      for (const value of valuesOf(inside, quantity, each)) { low = Math.min(low, value); high = Math.max(high, value); }
+      for (const value of valuesOf(inside, quantity, each)) {
+        low = Math.min(low, value);
+        high = Math.max(high, value);
+      }
     }
   }
-  if (quantity.diverging) { high = Math.max(Math.abs(low), Math.abs(high)); low = -high; }
+  if (quantity.diverging) {
+    high = Math.max(Math.abs(low), Math.abs(high));
+    low = -high;
+  }
   return high > low ? [low, high] : [Math.min(0, low), Math.max(1e-9, high)];
 }
 
 function showInside() {
-  const whole = new Set(data.rows.filter((row) => row.scale === 1).map((row) => `${row.problem}\n${row.algorithm}`)).size;
-  $("inside-count").textContent = data.insides.length < whole ? ` ${data.insides.length} of ${whole} pairs of a problem and an algorithm were looked into.` : "";
+  const whole = new Set(data.rows.filter((row) => row.scale === 1).map((row) => `${row.problem}\n${row.algorithm}`))
+    .size;
+  $("inside-count").textContent =
+    data.insides.length < whole
+      ? ` ${data.insides.length} of ${whole} pairs of a problem and an algorithm were looked into.`
+      : "";
   const problems = distinct(data.insides.map((inside) => inside.problem));
   $("inside").hidden = !problems.length;
   if (!problems.length) return;
-  if (!problems.includes(looked.problem)) looked.problem = problems.find((problem) => insidesOf(problem)[0].about.kind === "grid") ?? problems[0];
+  if (!problems.includes(looked.problem))
+    looked.problem = problems.find((problem) => insidesOf(problem)[0].about.kind === "grid") ?? problems[0];
   options($("inside-problem"), problems, looked.problem);
   const algorithms = insidesOf(looked.problem).map((inside) => inside.algorithm);
   if (!algorithms.includes(looked.left)) looked.left = algorithms[0];
   if (!algorithms.includes(looked.right)) looked.right = algorithms[1] ?? algorithms[0];
   options($("inside-left"), algorithms, looked.left);
   options($("inside-right"), algorithms, looked.right);
-  const list = quantities(insideOf("left").about).filter((each) => insidesOf(looked.problem).some((inside) => inside.tables[each.table]));
-  if (!list.some((each) => each.key === looked.quantity)) looked.quantity = (list.find((each) => each.table === "policy") ?? list[0]).key;
-  const choose = (key) => (value) => { looked[key] = value; drawInside(); };
-  choices($("quantity"), list.map((each) => [each.key, each.label]), looked.quantity, choose("quantity"));
-  choices($("range"), [["this", "colours of this phase"], ["all", "of all phases"]], looked.phases, choose("phases"));
-  choices($("maps"), [["each", "of each map"], ["both", "of both maps"]], looked.maps, choose("maps"));
+  const list = quantities(insideOf("left").about).filter((each) =>
+    insidesOf(looked.problem).some((inside) => inside.tables[each.table]),
+  );
+  if (!list.some((each) => each.key === looked.quantity))
+    looked.quantity = (list.find((each) => each.table === "policy") ?? list[0]).key;
+  const choose = (key) => (value) => {
+    looked[key] = value;
+    drawInside();
+  };
+  choices(
+    $("quantity"),
+    list.map((each) => [each.key, each.label]),
+    looked.quantity,
+    choose("quantity"),
+  );
+  choices(
+    $("range"),
+    [
+      ["this", "colours of this phase"],
+      ["all", "of all phases"],
+    ],
+    looked.phases,
+    choose("phases"),
+  );
+  choices(
+    $("maps"),
+    [
+      ["each", "of each map"],
+      ["both", "of both maps"],
+    ],
+    looked.maps,
+    choose("maps"),
+  );
   const frames = insideOf("left").phases.length;
   $("phase").max = frames - 1;
   if (looked.frame === null || looked.frame >= frames) looked.frame = Math.floor(frames / 3);
@@ -114,17 +214,29 @@ function showInside() {
 }
 
 function drawInside() {
-  const left = insideOf("left"), right = insideOf("right");
+  const left = insideOf("left"),
+    right = insideOf("right");
   const quantity = quantities(left.about).find((each) => each.key === looked.quantity);
   const step = left.steps[looked.frame];
   $("phase").value = looked.frame;
   $("phase").setAttribute("aria-valuetext", `phase ${left.phases[looked.frame]}`);
   $("phase-number").textContent = `${left.phases[looked.frame]} of ${left.phases.at(-1)}`;
-  $("quantity-caption").textContent = CAPTIONS[quantity.caption ?? quantity.table] + KINDS[left.about.kind].note(quantity);
-  const shown = [{ inside: left, frame: looked.frame }, { inside: right, frame: nearest(right, step) }];
-  const click = (point) => { looked.place = KINDS[left.about.kind].clicked(point, quantity); drawInside(); };
+  $("quantity-caption").textContent =
+    CAPTIONS[quantity.caption ?? quantity.table] + KINDS[left.about.kind].note(quantity);
+  const shown = [
+    { inside: left, frame: looked.frame },
+    { inside: right, frame: nearest(right, step) },
+  ];
+  const click = (point) => {
+    looked.place = KINDS[left.about.kind].clicked(point, quantity);
+    drawInside();
+  };
   for (const [i, id] of ["left-map", "right-map"].entries()) {
-    plot($(id), () => drawMap(shown[i], quantity, rangeOf(looked.maps === "both" ? shown : [shown[i]], quantity)), click);
+    plot(
+      $(id),
+      () => drawMap(shown[i], quantity, rangeOf(looked.maps === "both" ? shown : [shown[i]], quantity)),
+      click,
+    );
   }
   plot($("trace"), () => drawTrace(quantity, step));
 }
@@ -145,85 +257,32 @@ function moved(event) {
   drawInside();
 }
 
-function drawMap({ inside, frame }, quantity, [zmin, zmax]) {
-  const title = { text: `${plain(inside.algorithm)}, run ${inside.about.run}, phase ${inside.phases[frame]} (to step ${inside.steps[frame].toLocaleString("en")})`, font: { size: 13 }, x: 0.02, xanchor: "left" };
-  const frameOf = { title, margin: { l: 8, r: 8, t: 36, b: 8 } };
-  if (!inside.tables[quantity.table]) {
-    const why = `${plain(inside.algorithm)} has no ${quantity.table === "temperature" ? "temperature" : plain(quantity.label)}`;
-    return { traces: [], layout: layout({ ...frameOf, xaxis: { visible: false }, yaxis: { visible: false }, annotations: [{ text: why, showarrow: false, x: 0.5, y: 0.5, xref: "paper", yref: "paper" }] }) };
-  }
-  const values = valuesOf(inside, quantity, frame);
-  const paint = { type: "heatmap", zmin, zmax, colorscale: quantity.diverging ? "RdBu" : "Cividis", reversescale: Boolean(quantity.diverging), colorbar: { thickness: 10, len: 0.9, outlinewidth: 0, tickfont: { size: 11 } } };
-  return { grid: drawGrid, slice: drawSlice, states: drawStates }[inside.about.kind](inside, quantity, values, paint, frameOf);
-}
-
-const rows = (values, [down, across]) => Array.from({ length: down }, (_, i) => values.slice(i * across, (i + 1) * across));
-const mark = (x, y) => [[14, "#000000"], [11, "#ffffff"]].map(([size, color]) => ({ x: [x], y: [y], mode: "markers", marker: { symbol: "square-open", size, color, line: { width: 2 } }, hoverinfo: "skip" }));
-
-function drawGrid(inside, quantity, values, paint, frameOf) {
-  const { about } = inside, [row, column] = placeOf(about), gap = about.shape[1] > 25 ? 0 : 1;
-  const heat = { ...paint, z: rows(values, about.shape), xgap: gap, ygap: gap, hovertemplate: "row %{y}, column %{x}: %{z:.4~g}<extra></extra>" };
-  const square = { constrain: "domain", showgrid: false };
-  return { traces: [heat, ...mark(column, row)], layout: layout({ ...frameOf, xaxis: { title: "column", ...square }, yaxis: { title: "row", autorange: "reversed", scaleanchor: "x", ...square }, uirevision: inside.problem }) };
-}
-
-function drawSlice(inside, quantity, values, paint, frameOf) {
-  const { about } = inside, [angle, turn] = placeOf(about), z = rows(values, about.shape);
-  const heat = { ...paint, z: about.axes[1].map((_, j) => z.map((line) => line[j])), x: about.axes[0], y: about.axes[1], hovertemplate: "angle %{x:.2f}, velocity %{y:.2f}: %{z:.4~g}<extra></extra>" };
-  return { traces: [heat, ...mark(about.axes[0][angle], about.axes[1][turn])], layout: layout({ ...frameOf, xaxis: { title: "angle" }, yaxis: { title: "angular velocity" }, uirevision: inside.problem }) };
-}
-
-function drawStates(inside, quantity, values, paint, frameOf) {
-  const { actions, optimal } = inside.about;
-  const xaxis = { title: "state", range: [-0.5, optimal.length - 0.5] };
-  if (!quantity.wide) {
-    const bars = { type: "bar", x: values.map((_, state) => state), y: values, marker: { color: colour(inside.algorithm) }, hovertemplate: "state %{x}: %{y:.4~g}<extra></extra>" };
-    return { traces: [bars], layout: layout({ ...frameOf, xaxis, yaxis: { title: plain(quantity.label), range: [Math.min(0, paint.zmin), paint.zmax * 1.05] } }) };
-  }
-  const heat = { ...paint, z: actions.map((_, action) => optimal.map((__, state) => values[state * actions.length + action])), y: actions.map(plain), xgap: 1, ygap: 1, hovertemplate: "state %{x}, %{y}: %{z:.4~g}<extra></extra>" };
-  const size = optimal.length > 30 ? 7 : 11;
-  const rings = [[size + 3, "#000000"], [size, "#ffffff"]].map(([width, color]) => ({ x: optimal.map((_, state) => state), y: optimal.map((action) => plain(actions[action])), mode: "markers", hoverinfo: "skip", marker: { symbol: "circle-open", size: width, color, line: { width: 2 } } }));
-  return { traces: [heat, ...rings], layout: layout({ ...frameOf, xaxis, yaxis: { type: "category" } }) };
-}
-
-function drawTrace(quantity, step) {
-  const shown = distinct([insideOf("left"), insideOf("right")]).filter((inside) => inside.tables[quantity.table]);
-  const traces = shown.map((inside) => {
-    const index = KINDS[inside.about.kind].index(inside.about, placeOf(inside.about), quantity);
-    const values = inside.phases.map((_, frame) => valuesOf(inside, quantity, frame)[index]);
-    return { x: inside.steps, y: values, mode: "lines+markers", name: plain(inside.algorithm), line: { color: colour(inside.algorithm), dash: dash(inside.algorithm), width: 2 }, marker: { size: 4 }, hovertemplate: "%{y:.4~g}" };
-  });
-  const levels = traces.flatMap((trace) => trace.y);
-  const far = !quantity.range && Math.min(...levels) > 0 && Math.max(...levels) > 20 * Math.min(...levels);
-  const { about } = insideOf("left");
-  return {
-    traces,
-    layout: layout({
-      hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.01, yanchor: "bottom", font: { size: 11 } }, margin: { l: 8, r: 12, t: 58, b: 8 },
-      title: { text: plain(`${quantity.label} in ${KINDS[about.kind].words(about, placeOf(about), quantity)}, over the run`), font: { size: 13 }, x: 0.02, xanchor: "left" },
-      xaxis: { title: "step", tickformat: "~s", hoverformat: ",d" }, yaxis: { title: plain(quantity.label), type: far ? "log" : "linear", tickformat: "~g" },
-      shapes: [{ type: "line", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { color: isDark() ? "#a2a9b1" : "#5b6168", width: 1, dash: "dot" } }],
-    }),
-  };
-}
-
 function listenInside() {
   for (const id of ["left-map", "right-map"]) $(id).addEventListener("keydown", moved);
-  for (const [id, key] of [["inside-problem", "problem"], ["inside-left", "left"], ["inside-right", "right"]]) {
+  for (const [id, key] of [
+    ["inside-problem", "problem"],
+    ["inside-left", "left"],
+    ["inside-right", "right"],
+  ]) {
     $(id).addEventListener("change", (event) => {
       looked[key] = event.target.value;
       if (key === "problem") Object.assign(looked, { left: null, right: null, frame: null, place: null });
       showInside();
     });
   }
-  $("phase").addEventListener("input", (event) => { looked.frame = Number(event.target.value); drawInside(); });
+  $("phase").addEventListener("input", (event) => {
+    looked.frame = Number(event.target.value);
+    drawInside();
+  });
   $("play").addEventListener("click", () => {
     const running = looked.playing !== null;
     if (running) clearInterval(looked.playing);
-    looked.playing = running ? null : setInterval(() => {
-      looked.frame = (looked.frame + 1) % insideOf("left").phases.length;
-      drawInside();
-    }, 450);
+    looked.playing = running
+      ? null
+      : setInterval(() => {
+          looked.frame = (looked.frame + 1) % insideOf("left").phases.length;
+          drawInside();
+        }, 450);
     $("play").textContent = running ? "▶" : "❚❚";
     $("play").setAttribute("aria-label", running ? "Play" : "Pause");
   });

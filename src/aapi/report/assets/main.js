@@ -2,39 +2,130 @@
 const ALL = "\n"; // no study is called that
 const LIVE = document.documentElement.hasAttribute("data-live");
 let data = null;
-const state = { study: null, metric: "average", log: false, band: "std", hidden: new Set(), sorting: { results: {}, comparisons: {} } };
+const state = {
+  study: null,
+  metric: "average",
+  log: false,
+  band: "std",
+  hidden: new Set(),
+  sorting: { results: {}, comparisons: {} },
+};
 
 function showShort() {
   $("sentences").replaceChildren(...data.sentences.map((sentence) => make("p", {}, sentence)));
   $("notices").replaceChildren(...data.notices.map((notice) => make("li", {}, notice)));
   const studies = distinct(data.rows.map((row) => row.study));
-  if (state.study === null || ![ALL, ...studies].includes(state.study)) state.study = data.rows.length > 40 ? studies[0] : ALL;
+  if (state.study === null || ![ALL, ...studies].includes(state.study))
+    state.study = data.rows.length > 40 ? studies[0] : ALL;
   $("studies").hidden = studies.length < 2;
-  choices($("studies"), [...studies.map((study) => [study, study]), [ALL, "all studies"]], state.study, (study) => { state.study = study; showTable(); showCurves(); });
+  choices($("studies"), [...studies.map((study) => [study, study]), [ALL, "all studies"]], state.study, (study) => {
+    state.study = study;
+    showTable();
+    showCurves();
+  });
 }
 
 function showControls() {
-  choices($("metric"), Object.entries(METRICS).map(([key, { label, hint }]) => [key, label, hint]), state.metric, (metric) => { state.metric = metric; showCurves(); });
-  choices($("scale"), [[false, "linear steps"], [true, "log steps"]], state.log, (log) => { state.log = log; showCurves(); });
-  choices($("band"), [["std", "mean ± std"], ["quantiles", "quantiles"], ["none", "lines only"]], state.band, (band) => { state.band = band; showCurves(); });
+  choices(
+    $("metric"),
+    Object.entries(METRICS).map(([key, { label, hint }]) => [key, label, hint]),
+    state.metric,
+    (metric) => {
+      state.metric = metric;
+      showCurves();
+    },
+  );
+  choices(
+    $("scale"),
+    [
+      [false, "linear steps"],
+      [true, "log steps"],
+    ],
+    state.log,
+    (log) => {
+      state.log = log;
+      showCurves();
+    },
+  );
+  choices(
+    $("band"),
+    [
+      ["std", "mean ± std"],
+      ["quantiles", "quantiles"],
+      ["none", "lines only"],
+    ],
+    state.band,
+    (band) => {
+      state.band = band;
+      showCurves();
+    },
+  );
 }
 
 function showMaking() {
-  const time = (seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const time = (seconds) =>
+    new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
   const line = (name, value) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value));
-  $("sessions").replaceChildren(...data.sessions.map((session) =>
-    make("div", { class: "scroller", style: "margin-bottom: 1rem" }, make("table", {}, make("tbody", {},
-      line("command", make("code", {}, session.command)),
-      line("when", `${time(session.began)}${known(session.seconds) ? `, ${told(session.seconds)}` : session.running ? ", still running" : ", did not come to its end"}`),
-      ...Object.entries(session.facts).map(([name, value]) => line(name, String(value))))))));
-  const failed = data.rows.reduce((sum, row) => sum + row.failed, 0), missing = data.rows.reduce((sum, row) => sum + row.missing, 0);
+  $("sessions").replaceChildren(
+    ...data.sessions.map((session) =>
+      make(
+        "div",
+        { class: "scroller", style: "margin-bottom: 1rem" },
+        make(
+          "table",
+          {},
+          make(
+            "tbody",
+            {},
+            line("command", make("code", {}, session.command)),
+            line(
+              "when",
+              `${time(session.began)}${known(session.seconds) ? `, ${told(session.seconds)}` : session.running ? ", still running" : ", did not come to its end"}`,
+            ),
+            ...Object.entries(session.facts).map(([name, value]) => line(name, String(value))),
+          ),
+        ),
+      ),
+    ),
+  );
+  const failed = data.rows.reduce((sum, row) => sum + row.failed, 0),
+    missing = data.rows.reduce((sum, row) => sum + row.missing, 0);
   const { full, points, cells } = data.detail;
-  $("detail").textContent = full ? "" : `To stay below 3 MB, this page shows ${points ? `about ${points} points of each curve` : "no curves"}, and ${cells ? "not all phases that were kept" : "not the inside of learners"}; aapi watch shows more.`;
-  $("failures").textContent = `${failed || "No"} run${failed > 1 ? "s" : ""} of those in the table failed${missing ? `, and ${missing} ${missing > 1 ? "are" : "is"} missing` : ""}.`;
+  $("detail").textContent = full
+    ? ""
+    : `To stay below 3 MB, this page shows ${points ? `about ${points} points of each curve` : "no curves"}, and ${cells ? "not all phases that were kept" : "not the inside of learners"}; aapi watch shows more.`;
+  $("failures").textContent =
+    `${failed || "No"} run${failed > 1 ? "s" : ""} of those in the table failed${missing ? `, and ${missing} ${missing > 1 ? "are" : "is"} missing` : ""}.`;
   const columns = ["study", "problem", "algorithm", "settings"];
-  $("settings").replaceChildren(make("div", { class: "scroller long", tabindex: "0", role: "region", "aria-label": "settings" }, make("table", {},
-    make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col", style: "padding: .4rem .7rem" }, name)))),
-    make("tbody", {}, ...data.rows.map((row) => make("tr", {}, make("td", {}, row.study), make("td", { class: "name" }, titled(row.problem, row.scale)), make("td", { class: "name" }, row.algorithm), make("td", { style: "white-space: normal" }, row.settings)))))));
+  $("settings").replaceChildren(
+    make(
+      "div",
+      { class: "scroller long", tabindex: "0", role: "region", "aria-label": "settings" },
+      make(
+        "table",
+        {},
+        make(
+          "thead",
+          {},
+          make("tr", {}, ...columns.map((name) => make("th", { scope: "col", style: "padding: .4rem .7rem" }, name))),
+        ),
+        make(
+          "tbody",
+          {},
+          ...data.rows.map((row) =>
+            make(
+              "tr",
+              {},
+              make("td", {}, row.study),
+              make("td", { class: "name" }, titled(row.problem, row.scale)),
+              make("td", { class: "name" }, row.algorithm),
+              make("td", { style: "white-space: normal" }, row.settings),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function showProgress() {
@@ -43,8 +134,15 @@ function showProgress() {
   if ($("progress").hidden) return;
   const left = known(standing.seconds_left) ? `, about ${told(standing.seconds_left)} left` : "";
   const looking = standing.share === 1 ? ", looking inside" : "";
-  const text = { running: `running: ${standing.stored} of about ${standing.needed} runs${left}${looking}`, done: `done: ${standing.stored} runs`, stopped: `stopped at ${standing.stored} of about ${standing.needed} runs; its command goes on where it was` }[standing.state];
-  $("progress").replaceChildren(make("progress", { max: 1, value: standing.share, "aria-label": "share of the work that is done" }), make("span", { "data-state": standing.state }, text));
+  const text = {
+    running: `running: ${standing.stored} of about ${standing.needed} runs${left}${looking}`,
+    done: `done: ${standing.stored} runs`,
+    stopped: `stopped at ${standing.stored} of about ${standing.needed} runs; its command goes on where it was`,
+  }[standing.state];
+  $("progress").replaceChildren(
+    make("progress", { max: 1, value: standing.share, "aria-label": "share of the work that is done" }),
+    make("span", { "data-state": standing.state }, text),
+  );
 }
 
 function show() {
@@ -72,7 +170,8 @@ function listen() {
   addEventListener("beforeprint", () => {
     printing = true;
     redraw(true);
-    for (const svg of document.querySelectorAll(".main-svg")) { // so that paper may be narrower than the window
+    for (const svg of document.querySelectorAll(".main-svg")) {
+      // so that paper may be narrower than the window
       svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
     }
   });
@@ -134,4 +233,7 @@ async function begin() {
   }
 }
 
-begin().catch((error) => { tell(`This page could not be shown: ${error.message}`); throw error; });
+begin().catch((error) => {
+  tell(`This page could not be shown: ${error.message}`);
+  throw error;
+});
