@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aapi.experiments.statistics import compare, interquartile_mean, probability_of_improvement, spread
+from aapi.experiments.statistics import compare, deviation, interquartile_mean, probability_of_improvement, spread
 
 
 def test_interquartile_mean_by_hand():
@@ -45,3 +45,26 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
         improvements += improvement.lower <= 0.4115 <= improvement.upper  # Φ(−0.5/√5)
     for covered in (means, differences, improvements):
         assert 0.90 <= covered / 300 <= 0.98
+
+
+def test_few_runs_make_intervals_that_exclude_the_truth_too_often():
+    """Why verdicts need ten runs: docs/decisions.md has these shares."""
+    rng, found = np.random.default_rng(1), {}
+    for runs in (2, 5, 10):
+        false = 0
+        for _ in range(400):
+            difference, _ = compare(rng.normal(size=runs), rng.normal(size=runs))
+            false += not difference.lower <= 0.0 <= difference.upper
+        found[runs] = false / 400
+    assert found[2] > 0.25
+    assert 0.07 < found[5] < 0.17
+    assert found[10] < 0.11
+
+
+def test_deviations_do_not_overflow_and_keep_their_digits():
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(20, 3)) * [1e-200, 1.0, 1e200]
+    assert np.array_equal(deviation(table[:, 1:2]), table[:, 1:2].std(axis=0, ddof=1))
+    assert np.allclose(deviation(table) / [1e-200, 1.0, 1e200], (table / [1e-200, 1.0, 1e200]).std(axis=0, ddof=1))
+    assert np.array_equal(deviation(table[:1]), np.zeros(3))
+    assert deviation(np.zeros(5)) == 0.0

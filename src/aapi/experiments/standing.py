@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Standing", "standing", "work_left"]
 
-
 ENOUGH = 0.05  # of the work, to say how long the rest will take
 
 

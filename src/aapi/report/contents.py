@@ -61,9 +61,12 @@ def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0
 
 def _row(row: Row) -> dict[str, Any]:
     plan, rewards = row.plan, row.rewards
-    settings = {"steps": plan.steps, **plan.settings, **row.choice} | (
-        {"features": plan.features} if plan.features else {}
-    )
+    settings = {
+        "steps": plan.steps,
+        **plan.settings,
+        **row.choice,
+        **({"features": plan.features} if plan.features else {}),
+    }
     numbers: dict[str, Any] = dict.fromkeys(("mean", "std", "lower", "upper", "iqm", "worst"))
     if rewards is not None:
         numbers |= {"mean": rewards.mean.estimate, "worst": rewards.worst}
@@ -131,11 +134,8 @@ def _insides(store: Store, rows: Sequence[Row]) -> Iterator[tuple[str, str, Insi
             known = models.setdefault(plan.problem, [])
             if plan.references not in known:
                 known.append(plan.references)
-            yield (
-                plan.problem if known[0] == plan.references else f"{plan.problem} ({plan.study})",
-                plan.algorithm,
-                kept,
-            )
+            problem = plan.problem if known[0] == plan.references else f"{plan.problem} ({plan.study})"
+            yield problem, plan.algorithm, kept
 
 
 def _unseen(store: Store, rows: Sequence[Row]) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _seen(store: Store, rows: Sequence[Row], cells: int) -> Iterator[dict[str, A
             }  # fmt: skip
 
 
-def _packed(table: NDArray[np.float32]) -> dict[str, Any]:
+def _packed(table: NDArray[np.floating[Any]]) -> dict[str, Any]:
     """A table as whole numbers of 16 bits between its lowest and its highest number: what never falls, stays so.
 
     All high bytes come before all low ones, which compresses better.

@@ -65,9 +65,10 @@ class Live:
         with Store(self.folder, write=False) as store:
             running = store.is_being_written()
             version = f'"{store.version()}-{time.time() // REFRESH if running else 0:.0f}"'
-            return version, None if version == self._version else json.dumps(
-                contents(store, summarise(store, store.plans())), allow_nan=False
-            ).encode()
+            if version == self._version:
+                return version, None
+            shown = contents(store, summarise(store, store.plans()))
+            return version, json.dumps(shown, allow_nan=False).encode()
 
 
 class _Server(ThreadingHTTPServer):
