@@ -224,7 +224,7 @@ def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
             "advantage": kept.q_hats[0, phase - 1, :, 1] - kept.q_hats[0, phase - 1, :, 0],
         }
         for quantity, values in expected.items():
-            assert np.allclose(found[quantity], values, rtol=1e-6, atol=4e-5 * scale[quantity]), (phase, quantity)
+            assert np.allclose(found[quantity], values, rtol=1e-6, atol=3e-4 * scale[quantity]), (phase, quantity)
     page.locator("#quantity button[data-value=temperature]").click()
     followed = plot(page, "#trace").traces[0]["y"]
     assert followed == sorted(followed)  # the sum of squared surprises never falls
@@ -267,10 +267,11 @@ def test_inside_ergodic_against_the_optimal_threshold(page, stored):
     assert rings["y"] == [f"action {action}" for action in solve(ergodic(5)).policy]
     click(page, "#left-map", 0.5, 0.25)  # state 2, the action above
     assert plot(page, "#trace").title == "policy in state 2, action 1, over the run"
-    assert np.allclose(plot(page, "#trace").traces[0]["y"][-1], kept.policies[0, -1, 2, 1], atol=1e-4)
+    assert np.allclose(plot(page, "#trace").traces[0]["y"][-1], kept.policies[0, -1, 2, 1], atol=3e-4)
     page.locator("#quantity button[data-value=visits]").click()
     assert "Rings" not in page.locator("#quantity-caption").inner_text()
-    assert sum(plot(page, "#left-map").traces[0]["y"]) == pytest.approx(1000)
+    visits = plot(page, "#left-map").traces[0]["y"]
+    assert (sum(visits), visits) == (1000, [round(count) for count in visits])
     click(page, "#left-map", 0.9, 0.99)
     assert plot(page, "#trace").title == "visits in state 4, over the run"
 
@@ -283,7 +284,7 @@ def test_inside_cartpole_is_a_slice(page, stored):
     inside = read_inside(stored.inside(median_run(row.runs).key))
     frame = list(inside.phases).index(int(page.locator("#phase-number").inner_text().split()[0]))
     by_angle = inside.tables["policy"][frame, :, 1].reshape(33, 33)  # and velocity, which is the vertical axis
-    assert np.allclose(np.transpose(heat["z"]), by_angle, atol=1e-4)
+    assert np.allclose(np.transpose(heat["z"]), by_angle, atol=3e-4)
     assert not np.allclose(heat["z"], by_angle, atol=1e-2)
     click(page, "#left-map", 0.9, 0.05)
     assert re.search(r"in angle 0\.2\d, velocity 3\.\d\d", plot(page, "#trace").title)

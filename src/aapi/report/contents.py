@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["DETAILS", "contents"]
 
 # Points of a curve, and phases times states of an inside: less and less, for pages that would be too large.
-DETAILS = ((120, 50_000), (100, 12_000), (80, 9_000), (70, 6_000), (60, 3_000), (40, 1_000), (25, 0), (0, 0))
+DETAILS = ((120, 50_000), (100, 12_000), (80, 8_000), (60, 6_000), (50, 3_000), (40, 1_000), (25, 0), (0, 0))
+LEVELS = 4095  # of the numbers of an inside
 FEWEST_PHASES = 6
 DIGITS = 6  # of curves; tables have all
 
@@ -158,15 +159,19 @@ def _seen(store: Store, rows: Sequence[Row], cells: int) -> Iterator[dict[str, A
 
 
 def _packed(table: NDArray[np.floating[Any]]) -> dict[str, Any]:
-    """A table as whole numbers of 16 bits between its lowest and its highest number: what never falls, stays so.
+    """A table as whole numbers of 12 bits between its lowest and its highest number: what never falls, stays so.
 
-    All high bytes come before all low ones, which compresses better.
+    Counts below 4096 are themselves. The high bytes come first, then the low halves, two in a byte: so it compresses.
     """
-    numbers = np.nan_to_num(table.astype(np.float64))
+    numbers = np.nan_to_num(table.astype(np.float64)).ravel()
     low, high = float(numbers.min()), float(numbers.max())
-    scaled = (65535.0 * (numbers - low) / ((high - low) or 1.0)).round().astype(np.uint16).ravel()
-    planes = np.concatenate([scaled >> 8, scaled & 255]).astype(np.uint8)
-    return {"low": low, "high": high, "packed": base64.b64encode(planes.tobytes()).decode()}
+    if low >= 0.0 and high <= LEVELS and (numbers == numbers.round()).all():
+        low, high = 0.0, float(LEVELS)
+    scaled = (LEVELS * (numbers - low) / ((high - low) or 1.0)).round().astype(np.uint16)
+    even = np.append(scaled, [0] * (scaled.size % 2)).astype(np.uint16)
+    planes = np.concatenate([even >> 4, even[0::2] & 15 | (even[1::2] & 15) << 4]).astype(np.uint8)
+    packed = base64.b64encode(planes.tobytes()).decode()
+    return {"low": low, "high": high, "count": scaled.size, "packed": packed}
 
 
 def _session(session: dict[str, Any], running: bool) -> dict[str, Any]:

@@ -103,16 +103,15 @@ function quantities(about) {
   return list;
 }
 
-// The numbers of a table, which come as 16 bits between its lowest and its highest one, all high bytes first.
+// The numbers of a table, which come as 12 bits between its lowest and its highest one: all high bytes first, then the
+// low halves, two in a byte.
 function numbersOf(table) {
   if (!table.numbers) {
-    const bytes = Uint8Array.from(atob(table.packed), (letter) => letter.charCodeAt(0)),
-      count = bytes.length / 2;
-    const step = (table.high - table.low) / 65535;
-    table.numbers = Float64Array.from(
-      { length: count },
-      (_, i) => table.low + step * (256 * bytes[i] + bytes[count + i]),
-    );
+    const bytes = Uint8Array.from(atob(table.packed), (letter) => letter.charCodeAt(0));
+    const halves = (2 * bytes.length) / 3;
+    const step = (table.high - table.low) / 4095;
+    const level = (i) => (bytes[i] << 4) | ((bytes[halves + (i >> 1)] >> (4 * (i % 2))) & 15);
+    table.numbers = Float64Array.from({ length: table.count }, (_, i) => table.low + step * level(i));
   }
   return table.numbers;
 }
