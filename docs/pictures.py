@@ -53,6 +53,7 @@ def inside(page: Page, problem: str, quantity: str, algorithms: list[str]) -> by
     for side, algorithm in zip(("left", "right"), algorithms, strict=True):
         page.select_option(f"#inside-{side}", algorithm)
     page.click(f"#quantity button[data-value='{quantity}']")
+    page.click("#maps button[data-value=both]")
     return section(page, "#inside", ["#left-map", "#right-map", "#trace"])
 
 

@@ -29,14 +29,14 @@ def fingerprint(result, runs=slice(None)):
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("mdp", [ergodic(6, 3), deep_sea(4)], ids=["ergodic", "deep-sea"])
 def test_threads_chunks_and_company_change_nothing(name, mdp):
-    def run(num_runs=50, **how):
+    def run(num_runs=20, **how):
         return aapi.run(ALGORITHMS[name], mdp, 520, num_runs, 3, record=True, **how)
 
     whole = run()
-    for how in ({"threads": 2}, {"chunk": 1}, {"chunk": 7, "threads": 2}, {"chunk": 50}):
+    for how in ({"threads": 2}, {"chunk": 1}, {"chunk": 7, "threads": 2}, {"chunk": 20}):
         assert fingerprint(run(**how)) == fingerprint(whole), how
     assert fingerprint(run(1, first_run=17)) == fingerprint(whole, slice(17, 18))
-    assert fingerprint(aapi.run(ALGORITHMS[name], mdp, 520, 50, 4, record=True)) != fingerprint(whole)
+    assert fingerprint(aapi.run(ALGORITHMS[name], mdp, 520, 20, 4, record=True)) != fingerprint(whole)
 
 
 def all_fingerprints():

@@ -35,8 +35,8 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def visit(chromium):
+@pytest.fixture(scope="module")
+def visits(chromium):
     """Open a page, from a file or from loopback, with nothing else to be reached; it must not complain.
 
     What it copies is in `page.copied()`.
@@ -64,13 +64,30 @@ def visit(chromium):
         page.wait_for_selector(wait)
         return page
 
-    yield open_page
+    yield open_page, opened
     for seen in opened:
         seen.context.close()
-    for seen in opened:
-        assert seen.complaints == []
 
 
 @pytest.fixture
-def page(visit, results):
-    return visit(results / "report.html")
+def visit(visits):
+    """Each test has pages of its own, and looks whether they complained."""
+    open_page, opened = visits
+    before = len(opened)
+    yield open_page
+    while len(opened) > before:
+        seen = opened.pop()
+        seen.context.close()
+        assert seen.complaints == []
+
+
+@pytest.fixture(scope="module")
+def shared_page(visits, results):
+    return visits[0](results / "report.html")
+
+
+@pytest.fixture
+def page(shared_page):
+    """The page of all results, as the test before it left it: each says what it wants to see."""
+    yield shared_page
+    assert shared_page.seen.complaints == []

@@ -47,13 +47,14 @@ def test_one_file_that_asks_nobody_for_anything(page, results):
 
 
 def test_numbers_of_the_table_are_the_stores(page, stored):
-    page.locator("#studies button", has_text="all studies").click()
+    press(page, "#studies", "all studies")
     shown, summary = table(page), summarise(stored, stored.plans())
     assert len(shown) == len(summary.rows) == 15
-    for line, row in zip(shown, summary.rows, strict=True):
+    lines = {(line["study"], line["problem"], line["algorithm"]): line for line in shown}
+    for row in summary.rows:
+        line = lines[row.plan.study, row.plan.title, row.plan.algorithm]
         runs = stored.runs(row.plan.candidates[row.chosen], row.plan.seed, range(row.plan.runs))
         rewards = [stored.curve(run.key)[1][-1] / stored.curve(run.key)[0][-1] for run in runs]
-        assert (line["study"], line["algorithm"]) == (row.plan.study, row.plan.algorithm)
         assert float(line["mean"]) == pytest.approx(np.mean(rewards), rel=1e-12)
         assert float(line["worst"]) == min(rewards)
         assert float(line["regret"]) == pytest.approx(row.plan.steps * (row.plan.optimal_gain - np.mean(rewards)))
@@ -67,6 +68,8 @@ def test_sorting_by_mouse_and_by_keyboard(page):
     def column(name):
         return [float(line[name]) for line in table(page) if line[name]]
 
+    press(page, "#studies", "small")
+    page.locator("#results th[data-column=runs] button").click()
     head = page.locator("#results th[data-column=mean]")
     head.locator("button").click()
     assert column("mean") == sorted(column("mean"), reverse=True)
@@ -81,6 +84,7 @@ def test_sorting_by_mouse_and_by_keyboard(page):
 
 
 def test_tables_are_copied_in_three_forms_as_they_are_sorted(page, stored):
+    press(page, "#studies", "all studies")
     page.locator("#results th[data-column=regret] button").click()
     page.locator("#results [data-copy=CSV]").click()
     found = list(csv.DictReader(io.StringIO(page.copied())))
@@ -119,6 +123,8 @@ def test_curves_of_three_metrics(page, stored):
         assert np.allclose(found["y"], expected[places], rtol=2e-5, atol=1e-6)
         assert found["x"][-1] == 4000
 
+    for group, text in (("#metric", "Σ r"), ("#band", "std"), ("#scale", "linear")):
+        press(page, group, text)
     lines, bands, found = drawn(page)
     assert lines.keys() == {"aapi", "politex", "rlsvi", "optimum"}
     assert (len(bands), found.axis) == (3, "−(1/t) Σ r")
@@ -196,6 +202,7 @@ def record(stored, problem, algorithm, env):
 def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
     number, kept = record(stored, "deep-sea 4", "aapi", deep_sea(4))
     page.select_option("#inside-problem", "deep-sea 4")
+    page.select_option("#inside-left", "aapi")
     slider = page.locator("#phase")
     slider.focus()
     page.keyboard.press("Home")
@@ -238,6 +245,7 @@ def click(page, selector, across, down):
 
 def test_inside_two_algorithms_side_by_side(page):
     page.select_option("#inside-problem", "deep-sea 4")
+    page.select_option("#inside-left", "aapi")
     page.select_option("#inside-right", "rlsvi")
     page.locator("#quantity button[data-value=temperature]").click()
     assert len(plot(page, "#left-map").traces) == 3
