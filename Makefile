@@ -1,4 +1,5 @@
 # The two commands of the README. Each sets up .venv on first use and re-installs only when pyproject.toml changed.
+# Without compiling: half of the time, for modules of which most are never imported.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -44,19 +45,19 @@ interop: .venv-interop/.installed
 	.venv-interop/bin/python interop/check.py
 
 .venv/.installed: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[plots]'
 	@touch $@
 
 .venv/.installed-dev: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	@touch .venv/.installed $@
 
 .venv-bench/.installed: .venv-bench/bin/python pyproject.toml benchmarks/requirements.txt
-	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement benchmarks/requirements.txt
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . --requirement benchmarks/requirements.txt
 	@touch $@
 
 .venv-interop/.installed: .venv-interop/bin/python pyproject.toml interop/requirements.txt
-	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check --editable . --requirement interop/requirements.txt
+	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . --requirement interop/requirements.txt
 	@touch $@
 
 .venv/bin/python .venv-bench/bin/python .venv-interop/bin/python:

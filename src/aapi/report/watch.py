@@ -74,56 +74,61 @@ class Live:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
+    def __init__(self, folder: str | os.PathLike[str], port: int) -> None:
+        self.live, self.page = Live(folder), live_page()
+        super().__init__((HOST, port), _Handler)
+
     def handle_error(self, *_: Any) -> None:
         """Say nothing of clients that went away."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(*_)
 
 
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
+        if host not in (HOST, "localhost") or self.headers.get("Sec-Fetch-Site") == "cross-site":
+            self._answer(HTTPStatus.FORBIDDEN, b"this page is for this machine alone\n", "text/plain")
+        elif self.path == "/":
+            self._answer(HTTPStatus.OK, self.server.page, "text/html")
+        elif self.path == "/data":
+            self._answer_data()
+        else:
+            self._answer(HTTPStatus.NOT_FOUND, b"there is nothing here but the page\n", "text/plain")
+
+    def _answer_data(self) -> None:
+        try:
+            version, data = self.server.live.data()
+        except (AapiError, OSError, sqlite3.Error) as error:
+            self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, f"{error}\n".encode(), "text/plain")
+            return
+        if self.headers.get("If-None-Match") == version:
+            self._answer(HTTPStatus.NOT_MODIFIED, b"", "application/json", version)
+        else:
+            self._answer(HTTPStatus.OK, data, "application/json", version)
+
+    def _answer(self, status: HTTPStatus, body: bytes, kind: str, version: str | None = None) -> None:
+        self.send_response(status)
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        if version is not None:
+            self.send_header("ETag", version)
+        if status != HTTPStatus.NOT_MODIFIED:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: a line for every question would hide what matters."""
+
+
 def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServer:
     """A server for the page of a folder, which is to be told to `serve_forever`. port: 0 for any that is free."""
-    live, page = Live(folder), live_page()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
-            if host not in (HOST, "localhost") or self.headers.get("Sec-Fetch-Site") == "cross-site":
-                self._answer(HTTPStatus.FORBIDDEN, b"this page is for this machine alone\n", "text/plain")
-            elif self.path == "/":
-                self._answer(HTTPStatus.OK, page, "text/html")
-            elif self.path == "/data":
-                self._answer_data()
-            else:
-                self._answer(HTTPStatus.NOT_FOUND, b"there is nothing here but the page\n", "text/plain")
-
-        def _answer_data(self) -> None:
-            try:
-                version, data = live.data()
-            except (AapiError, OSError, sqlite3.Error) as error:
-                self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, f"{error}\n".encode(), "text/plain")
-                return
-            if self.headers.get("If-None-Match") == version:
-                self._answer(HTTPStatus.NOT_MODIFIED, b"", "application/json", version)
-            else:
-                self._answer(HTTPStatus.OK, data, "application/json", version)
-
-        def _answer(self, status: HTTPStatus, body: bytes, kind: str, version: str | None = None) -> None:
-            self.send_response(status)
-            for name, value in HEADERS.items():
-                self.send_header(name, value)
-            self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            if version is not None:
-                self.send_header("ETag", version)
-            if status != HTTPStatus.NOT_MODIFIED:
-                self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Say nothing: a line for every question would hide what matters."""
-
     try:
-        server = _Server((HOST, port), Handler)
+        return _Server(folder, port)
     except OSError as error:
         why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
         raise InvalidInput(
@@ -131,4 +136,3 @@ def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServ
         ) from None
     except OverflowError:
         raise InvalidInput(f"--port must lie in 0..65535, not {port}") from None
-    return server
