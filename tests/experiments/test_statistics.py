@@ -52,10 +52,10 @@ def test_few_runs_make_intervals_that_exclude_the_truth_too_often():
     rng, found = np.random.default_rng(1), {}
     for runs in (2, 5, 10):
         false = 0
-        for _ in range(400):
+        for _ in range(200):
             difference, _ = compare(rng.normal(size=runs), rng.normal(size=runs))
             false += not difference.lower <= 0.0 <= difference.upper
-        found[runs] = false / 400
+        found[runs] = false / 200
     assert found[2] > 0.25
     assert 0.07 < found[5] < 0.17
     assert found[10] < 0.11

@@ -21,7 +21,7 @@ from aapi.experiments import Store
 from aapi.report.watch import start_server
 
 TASK = """
-steps = 400_000
+steps = 200_000
 runs = 40
 [[problems]]
 name = "ergodic"
