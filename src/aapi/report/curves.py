@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.experiments.summary import Row
 
-__all__ = ["QUANTILES", "Curve", "read_curve"]
+__all__ = ["Curve", "read_curve"]
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 POINTS = 120
@@ -23,13 +23,12 @@ POINTS = 120
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """(1/t) Σ_{s≤t} r_s at steps t, over so many runs. quantiles: a line for each of QUANTILES.
+    """(1/t) Σ_{s≤t} r_s at steps t, over runs. quantiles: a line for each of QUANTILES.
 
     Regret, t λ_* minus t times this, and the fraction of λ_* have their means and quantiles at the same runs.
     """
 
     steps: NDArray[np.int64]
-    runs: int
     mean: NDArray[np.float64]
     std: NDArray[np.float64]
     quantiles: NDArray[np.float64]
@@ -44,7 +43,7 @@ def read_curve(store: Store, row: Row, points: int = POINTS) -> Curve | None:
     kept = _thinned(grid, points)
     averages = np.array([sums[kept] for _, sums in found]) / grid[kept]
     quantiles = np.quantile(averages, QUANTILES, axis=0)
-    return Curve(grid[kept], len(found), averages.mean(axis=0), deviation(averages), quantiles)
+    return Curve(grid[kept], averages.mean(axis=0), deviation(averages), quantiles)
 
 
 def _thinned(grid: NDArray[np.int64], points: int) -> NDArray[np.int64]:
