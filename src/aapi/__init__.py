@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from aapi.registration import register
 
 if TYPE_CHECKING:
-    from aapi import agent, algorithms, environments, errors, evaluation, features, improvement, mdp, simulation
+    from aapi import agent, algorithms, environments, errors, evaluation, features, improvement, mdp, simulation, theory
     from aapi.agent import Agent, load
     from aapi.algorithms import AAPI, RLSVI, AdaptiveFTRL, GreedyAPI, PolicyIteration, Politex, Result, run
     from aapi.mdp import FiniteMDP
@@ -39,6 +39,7 @@ __all__ = [
     "mdp",
     "run",
     "simulation",
+    "theory",
 ]
 
 _HOME = {"FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent"} | dict.fromkeys(

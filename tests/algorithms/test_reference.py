@@ -94,7 +94,11 @@ def algorithms(actions):
 
 def compare(result, run, phases, next_policy):
     record = result.record
-    assert record.policies.shape[1] == len(phases)
+    assert record.evaluated.tolist() == [True] * len(phases) + [False] * (len(result.phase_ends) - len(phases))
+    assert record.policies.shape[1] == len(result.phase_ends)
+    assert len(record.q_hats[run]) == len(phases)
+    if record.predictions is not None:  # M_{k+1}: the last estimate, or nothing
+        assert (record.predictions == record.q_hats).all() or not record.predictions.any()
     for k, (data, policy, q, *temperature) in enumerate(phases):
         assert record.policies[run, k] == pytest.approx(np.array(policy), abs=1e-9)
         assert record.q_hats[run, k] == pytest.approx(np.array(q), rel=1e-7, abs=1e-9)

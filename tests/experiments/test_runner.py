@@ -8,9 +8,9 @@ from aapi.errors import InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
 from aapi.experiments.choice import choose, tuning_scores
 from aapi.experiments.runner import TASK_SECONDS
-from aapi.experiments.statistics import spread
 from aapi.experiments.work import Task, expected_seconds, perform
 from aapi.report.tables import closing_tables
+from aapi.statistics import spread
 
 SMALL = Study(
     name="small",

@@ -26,8 +26,8 @@ class Phase:
     """Phase k of a batch of runs, for whoever logs, records or stops.
 
     policy: π_k, (runs, states, actions); next_policy: π_{k+1}. data: D_k.
-    q_hat: Q̂_k; temperature: η_k(x), (runs, states); surprise: ‖Q̂_k − M_k‖, (runs, states). All three are missing in a
-    last phase that is too short to be evaluated, the latter two in algorithms that have none.
+    q_hat: Q̂_k; temperature: η_k(x), (runs, states); surprise: ‖Q̂_k − M_k‖, (runs, states); prediction: M_{k+1}. All are
+    missing in a last phase that is too short to be evaluated, and all but q_hat in algorithms that have none.
     Where Q-functions are linear in features, policies are `LinearPolicy`, q_hat is the weights, (runs, features,
     actions), the temperature a `LinearTemperature` or a number for each run, and there is no table of surprises.
     """
@@ -39,6 +39,7 @@ class Phase:
     q_hat: NDArray[np.float64] | None = None
     temperature: Any = None
     surprise: NDArray[np.float64] | None = None
+    prediction: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,8 @@ class PolicyIteration:
         history.predict(self.side_information)  # M_{k+1}
         history.improve(temperature)  # lines 8 and 9: index and π_{k+1}
         surprise = getattr(history, "surprise", None)
-        return Phase(history.phase, policy, data, history.policy, history.q_hat, temperature, surprise)
+        prediction = history.side_information
+        return Phase(history.phase, policy, data, history.policy, history.q_hat, temperature, surprise, prediction)
 
     def phases(self, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
         """Algorithm 1: one Phase per policy. The steps left over at the end are spent with the last policy."""

@@ -23,12 +23,18 @@ __all__ = ["Record", "Result"]
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Every evaluated phase of every run, for the theory: (runs, phases, states[, actions])."""
+    """Every phase of every run, for the theory: (runs, phases, states[, actions]).
+
+    policies: π_k, of all phases; evaluated: which of them were evaluated, (phases,). The others are of those alone:
+    q_hats: Q̂_k; temperatures: η_k(x); surprises: ‖Q̂_k − M_k‖; predictions: M_{k+1}; None if an algorithm has none.
+    """
 
     policies: NDArray[np.float64]
+    evaluated: NDArray[np.bool_]
     q_hats: NDArray[np.float64]
     temperatures: NDArray[np.float64] | None
     surprises: NDArray[np.float64] | None
+    predictions: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True, eq=False)

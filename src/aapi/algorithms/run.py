@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["Algorithm", "check_features", "run", "simulator", "step_grid"]
 
 NO_GRID = np.empty(0, dtype=np.int64)
-RECORDED = ("policy", "q_hat", "temperature", "surprise")  # of a Phase, in the order of Record
+# What a Record takes from a Phase: its name there, and whether it has an axis of actions.
+RECORDED = {
+    "policies": ("policy", True), "q_hats": ("q_hat", True), "temperatures": ("temperature", False),
+    "surprises": ("surprise", False), "predictions": ("prediction", True),
+}  # fmt: skip
 
 
 class Algorithm(Protocol):
@@ -73,7 +77,7 @@ def run(
     features: how Q-functions are represented; by default the model's coordinates where it has some (DeepSea), else
         one-hot; for continuous problems, the Fourier basis of order 4.
     grid: steps at which the curves are taken; by default about 300, evenly and geometrically spaced.
-    record: keep policies, Q̂, temperatures and surprises of every phase; of finite problems only.
+    record: keep policies, Q̂, temperatures, surprises and predictions of every phase; of finite problems only.
     callback: called after each phase of a chunk with the steps so far and the average rewards so far, one for each run
         of the chunk; what it raises ends the run.
     """
@@ -104,16 +108,16 @@ def run(
     finally:
         stop.set()  # after an error, or Ctrl-C, the chunks under way end with their phase, and nobody waits for them
         pool.shutdown(wait=False, cancel_futures=True)
-    phase_ends = parts[0].pop("phase_ends")
+    shared = {name: parts[0].pop(name) for name in ("phase_ends", "evaluated")}
     joined = {name: _join([part[name] for part in parts]) for name in parts[0]}
-    kept = Record(*(joined.pop(name) for name in RECORDED)) if record else None
+    kept = Record(evaluated=shared["evaluated"], **{name: joined.pop(name) for name in RECORDED}) if record else None
     return Result(
         algorithm=algorithm,
         env=env,
         seed=seed,
         runs=np.array(runs),
         num_steps=num_steps,
-        phase_ends=phase_ends,
+        phase_ends=shared["phase_ends"],
         grid=steps,
         seconds=time.perf_counter() - start,
         record=kept,
@@ -173,15 +177,18 @@ def _run_chunk(
     marks: list[NDArray[np.int64]] = []
     sums: list[NDArray[np.float64]] = []
     kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
+    evaluated: list[bool] = []
     earned = np.zeros(len(simulation.streams))
     for phase in algorithm.phases(simulation, num_steps):
         if simulation.time != (marks[-1][-1] if marks else 0) + phase.data.rewards.shape[1]:
             raise InvalidInput("an algorithm must yield one Phase for every rollout, with its data")
         marks.append(simulation.time - phase.data.rewards.shape[1] + phase.data.stretch_ends)
         sums.append(phase.data.reward_sums)
-        if record and phase.q_hat is not None:
-            for name, values in kept.items():
-                values.append(getattr(phase, name))
+        evaluated.append(phase.q_hat is not None)
+        if record:
+            for name, (source, _) in RECORDED.items():
+                if evaluated[-1] or name == "policies":
+                    kept[name].append(getattr(phase, source))
         advance(phase.data.rewards.size)
         if callback:
             earned += sums[-1].sum(axis=1)
@@ -193,6 +200,7 @@ def _run_chunk(
     cumulated = np.cumsum(np.concatenate(sums, axis=1), axis=1)
     result: dict[str, Any] = {
         "phase_ends": np.array([ends[-1] for ends in marks]),
+        "evaluated": np.array(evaluated),
         "rewards": np.stack([part.sum(axis=1) for part in sums], axis=1),
         "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), simulation.grid)],
         "final_policy": phase.policy,
@@ -201,7 +209,7 @@ def _run_chunk(
     if record:
         runs, *table = simulation.shape
         for name, values in kept.items():
-            empty = np.empty((runs, 0, *(table if name in ("policy", "q_hat") else table[:1])))
+            empty = np.empty((runs, 0, *(table if RECORDED[name][1] else table[:1])))
             result[name] = empty if not values else None if values[0] is None else np.stack(values, axis=1)
     return result
 

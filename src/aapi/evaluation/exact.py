@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ExactQ", "exact_q_values"]
 
-MAX_BATCHED_STATES = 500  # beyond this, one dense matrix per run costs more than evaluating the runs in turn
+# Up to so many states, dense matrices of all policies at once cost less than evaluating one policy after the other.
+MAX_BATCHED_STATES = 500
+MAX_BATCHED_SPARSE_STATES = 200
+BATCHED = 1 << 21  # numbers in the matrices of one batch
 ACCURACY = 1e-9
+LARGEST_BIAS = 1e6  # times the rewards; a policy with a larger one hardly ever leaves some states, and takes more care
 
 
 @dataclass(frozen=True)
@@ -47,36 +51,45 @@ def exact_q_values(mdp: FiniteMDP, policies: NDArray[np.float64]) -> tuple[NDArr
     gains = np.empty(policies.shape[:2])
     q_values = np.empty(policies.shape)
     todo = np.ones(len(policies), dtype=bool)
-    if mdp.num_states <= MAX_BATCHED_STATES and not mdp.is_sparse:
-        try:
-            todo = ~_solve_together(mdp, policies, gains, q_values)
-        except np.linalg.LinAlgError:  # one of them has several classes; the others must not notice
-            for k in range(len(policies)):
-                with contextlib.suppress(np.linalg.LinAlgError):
-                    one = slice(k, k + 1)
-                    todo[one] = ~_solve_together(mdp, policies[one], gains[one], q_values[one])
-    for run in np.flatnonzero(todo):
-        values = policy_values(mdp, policies[run])
-        gains[run], q_values[run] = values.gains, values.q_values
+    if mdp.num_states <= (MAX_BATCHED_SPARSE_STATES if mdp.is_sparse else MAX_BATCHED_STATES):
+        rows = mdp.transitions.toarray() if mdp.is_sparse else mdp.transitions
+        transitions = np.ascontiguousarray(rows).reshape(*mdp.rewards.shape, mdp.num_states)
+        size = max(1, BATCHED // mdp.num_states**2)
+        for batch in (slice(start, start + size) for start in range(0, len(policies), size)):
+            try:
+                todo[batch] = ~_solve_together(transitions, mdp.rewards, policies[batch], gains[batch], q_values[batch])
+            except np.linalg.LinAlgError:  # one of them has several classes; the others must not notice
+                for k in range(*batch.indices(len(policies))):
+                    with contextlib.suppress(np.linalg.LinAlgError):
+                        one = slice(k, k + 1)
+                        todo[one] = ~_solve_together(transitions, mdp.rewards, policies[one], gains[one], q_values[one])
+    for each in np.flatnonzero(todo):
+        values = policy_values(mdp, policies[each])
+        gains[each], q_values[each] = values.gains, values.q_values
     return gains, q_values
 
 
 def _solve_together(
-    mdp: FiniteMDP, policies: NDArray[np.float64], gains: NDArray[np.float64], q_values: NDArray[np.float64]
+    transitions: NDArray[np.float64],
+    rewards: NDArray[np.float64],
+    policies: NDArray[np.float64],
+    gains: NDArray[np.float64],
+    q_values: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
-    n = mdp.num_states
-    # (runs, states, 1, actions) @ (states, actions, states): a product for each run and state, whatever the batch.
-    transitions = (policies[:, :, None, :] @ mdp.transitions)[:, :, 0, :]
-    rewards = np.einsum("kxa,xa->kx", policies, mdp.rewards)
-    matrix = np.eye(n) - transitions
+    """Fill in gains and Q-functions; true for the policies for which that went well."""
+    n = len(rewards)
+    # (policies, states, 1, actions) @ (states, actions, states): a product for each of them, whatever the batch.
+    matrix = np.eye(n) - (policies[:, :, None, :] @ transitions)[:, :, 0, :]
+    earned = np.einsum("kxa,xa->kx", policies, rewards)
     matrix[:, :, 0] += 1.0
     unit = np.zeros(n)
     unit[0] = 1.0
     mu = np.linalg.solve(matrix.transpose(0, 2, 1), np.broadcast_to(unit, gains.shape)[:, :, None])[:, :, 0]
-    bias = np.linalg.solve(matrix, rewards[:, :, None])[:, :, 0]
-    gains[:] = np.einsum("kx,kx->k", mu, rewards)[:, None]
+    bias = np.linalg.solve(matrix, earned[:, :, None])[:, :, 0]
+    gains[:] = np.einsum("kx,kx->k", mu, earned)[:, None]
     bias -= np.einsum("kx,kx->k", mu, bias)[:, None]
-    q_values[:] = mdp.rewards - gains[:, :, None] + (mdp.transitions @ bias[:, None, :, None])[..., 0]
+    q_values[:] = rewards - gains[:, :, None] + (transitions @ bias[:, None, :, None])[..., 0]
     residual = np.abs(np.einsum("kxa,kxa->kx", policies, q_values) - bias).max(axis=1)
-    scale = np.abs(mdp.rewards).max() + np.abs(bias).max(axis=1)
-    return np.asarray((residual <= ACCURACY * scale) & (mu.min(axis=1) >= -ACCURACY) & np.isfinite(bias).all(axis=1))
+    scale = np.abs(rewards).max() + np.abs(bias).max(axis=1)
+    fits = (residual <= ACCURACY * scale) & (mu.min(axis=1) >= -ACCURACY)
+    return np.asarray(fits & (scale <= LARGEST_BIAS * np.abs(rewards).max()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.experiments.choice import choose, groups, score
-from aapi.experiments.statistics import Interval, Spread, compare, deviation, spread
+from aapi.statistics import Interval, Spread, compare, deviation, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

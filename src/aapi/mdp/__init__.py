@@ -7,6 +7,7 @@ from aapi.mdp.measures import (
     mismatch,
     optimal_hitting_times,
     optimal_mismatch,
+    worst_contraction_time,
     worst_mixing_time,
 )
 from aapi.mdp.model import FiniteMDP
@@ -26,5 +27,6 @@ __all__ = [
     "optimal_mismatch",
     "policy_values",
     "solve",
+    "worst_contraction_time",
     "worst_mixing_time",
 ]

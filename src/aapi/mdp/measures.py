@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse
 
 from aapi.checks import at_least
-from aapi.errors import DoesNotExist, InvalidInput
-from aapi.mdp.chain import describe_classes
+from aapi.errors import DoesNotExist, InvalidInput, TooLarge
+from aapi.mdp.chain import CONTRACTING, MAX_DENSE_STATES, describe_classes
 from aapi.mdp.components import Reachability
 from aapi.mdp.optimal import Solution, solve
 from aapi.mdp.policy_values import induced_chain
@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from aapi.mdp.linear import FloatArray, IntArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
-__all__ = ["WorstMixing", "diameter", "mismatch", "optimal_hitting_times", "optimal_mismatch", "worst_mixing_time"]
+__all__ = [
+    "WorstMixing",
+    "diameter",
+    "mismatch",
+    "optimal_hitting_times",
+    "optimal_mismatch",
+    "worst_contraction_time",
+    "worst_mixing_time",
+]
 
 ENUMERATED = 4_096  # up to this many policies, all are tried
 SEARCHED = 1_000  # policies tried when there are more
@@ -120,6 +128,31 @@ def _distinct_actions(mdp: FiniteMDP) -> list[list[int]]:
             first.setdefault(rows.indices[part].tobytes() + rows.data[part].tobytes(), action)
         result.append(list(first.values()))
     return result
+
+
+def worst_contraction_time(mdp: FiniteMDP) -> float:
+    """The least t with ‖(μ − ν) P_π‖₁ ≤ exp(−1/t) ‖μ − ν‖₁ for all policies π: the paper's condition of fast mixing.
+
+    Exact: the distance of two rows of P_π is largest for deterministic policies, so pairs of actions are all there is
+    to try. Ergodic models need not have one.
+    """
+    if mdp.num_states * mdp.num_actions > MAX_DENSE_STATES:
+        raise TooLarge(f"the worst contraction time is computed for at most {MAX_DENSE_STATES} states times actions")
+    rows = mdp.transitions.toarray() if mdp.is_sparse else mdp.transitions.reshape(-1, mdp.num_states)
+    furthest = (0.0, 0, 0)
+    for pair in range((mdp.num_states - 1) * mdp.num_actions):
+        later = (pair // mdp.num_actions + 1) * mdp.num_actions  # the first pair of the next state
+        distances = np.abs(rows[later:] - rows[pair]).sum(axis=1)
+        furthest = max(furthest, (float(distances.max()), pair, later + int(distances.argmax())))
+    if furthest[0] == 0.0:
+        return 0.0
+    if furthest[0] / 2.0 > 1.0 - CONTRACTING:
+        (x, a), (y, b) = (divmod(pair, mdp.num_actions) for pair in furthest[1:])
+        raise DoesNotExist(
+            f"no contraction time: state {x} with action {a} and state {y} with action {b} have no common successor, "
+            "so one step need not bring distributions closer"
+        )
+    return -1.0 / math.log(furthest[0] / 2.0)
 
 
 def optimal_mismatch(solution: Solution) -> float:

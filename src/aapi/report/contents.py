@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.experiments.statistics import Interval
     from aapi.experiments.store import Store
     from aapi.experiments.summary import Row, Summary
+    from aapi.statistics import Interval
 
 __all__ = ["DETAILS", "contents"]
 

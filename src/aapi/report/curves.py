@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.experiments.statistics import deviation
+from aapi.statistics import deviation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

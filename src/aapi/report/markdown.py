@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from aapi.experiments.statistics import Interval
     from aapi.experiments.summary import Comparison, Row, Summary
+    from aapi.statistics import Interval
 
 __all__ = ["comparison_lines", "result_lines", "scale_lines", "sensitivity_lines", "settings_lines", "write_markdown"]
 

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.special
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Interval", "Spread", "compare", "deviation", "interquartile_mean", "probability_of_improvement", "spread"]
+__all__ = [
+    "Band",
+    "Interval",
+    "Spread",
+    "band",
+    "bootstrapped",
+    "compare",
+    "deviation",
+    "interquartile_mean",
+    "mean_interval",
+    "probability_of_improvement",
+    "spread",
+]
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95
@@ -25,6 +39,15 @@ class Interval:
     estimate: float
     lower: float
     upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Means over runs with 95 % intervals, point by point; of one run there is no interval, but nan."""
+
+    mean: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -58,7 +81,8 @@ def _wins(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]
 def spread(values: ArrayLike) -> Spread:
     """Mean, deviation, interquartile mean and the worst of a sample."""
     sample = np.asarray(values, dtype=np.float64)
-    means = _bootstrap(lambda rows: rows.mean(axis=-1), sample)
+    means = mean_interval(sample)
+
     middles = _bootstrap(interquartile_mean, sample)
     return Spread(sample.size, means, float(deviation(sample)), middles, float(sample.min()))
 
@@ -70,6 +94,31 @@ def deviation(values: ArrayLike) -> NDArray[np.float64]:
         return np.zeros(sample.shape[1:])
     unit = 2.0 ** np.frexp(np.abs(sample).max(axis=0))[1]  # a power of two: no digit is touched
     return np.asarray(unit * (sample / unit).std(axis=0, ddof=1))
+
+
+def band(values: ArrayLike) -> Band:
+    """The mean over the first axis, the runs, with Student's interval."""
+    sample = np.asarray(values, dtype=np.float64)
+    count, mean = len(sample), sample.mean(axis=0)
+    if count < 2:
+        return Band(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
+    half = scipy.special.stdtrit(count - 1, 0.5 + 0.5 * CONFIDENCE) * deviation(sample) / math.sqrt(count)
+    return Band(mean, mean - half, mean + half)
+
+
+def mean_interval(values: ArrayLike) -> Interval:
+    """The mean of a sample with its bootstrap interval."""
+    return _bootstrap(lambda rows: rows.mean(axis=-1), np.asarray(values, dtype=np.float64))
+
+
+def bootstrapped(
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], sample: NDArray[np.float64], resamples: int = 500
+) -> list[Interval]:
+    """Each number that `statistic` makes of a sample, with its interval; the runs, its last axis, are resampled."""
+    count = sample.shape[-1]
+    picks = np.random.default_rng(0).integers(count, size=(resamples, count))
+    draws = np.array([statistic(sample[..., pick]) for pick in picks])
+    return [_interval(float(value), column) for value, column in zip(statistic(sample), draws.T, strict=True)]
 
 
 def compare(ours: ArrayLike, theirs: ArrayLike) -> tuple[Interval, Interval]:

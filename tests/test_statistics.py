@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aapi.experiments.statistics import compare, deviation, interquartile_mean, probability_of_improvement, spread
+from aapi.statistics import compare, deviation, interquartile_mean, probability_of_improvement, spread
 
 
 def test_interquartile_mean_by_hand():

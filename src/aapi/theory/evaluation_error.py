@@ -1,0 +1,142 @@
+"""How good policy evaluation is, in the norms of the paper's condition, and how that decays with τ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.optimize
+
+from aapi.algorithms import simulator
+from aapi.checks import at_least, finite, one_of
+from aapi.errors import DoesNotExist, InvalidInput
+from aapi.evaluation import exact_q_values
+from aapi.progress import progress_bar
+from aapi.statistics import bootstrapped
+from aapi.theory.comparator import comparator, policy_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from aapi.evaluation import Evaluation
+    from aapi.mdp import FiniteMDP
+    from aapi.statistics import Interval
+    from aapi.theory.comparator import Comparator
+    from aapi.theory.phases import Phases
+
+__all__ = ["ERROR_NORMS", "ErrorDecay", "EvaluationErrors", "error_decay", "evaluation_errors"]
+
+ERROR_NORMS = ("sup", "optimal", "current", "span")
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationErrors:
+    """Norms of D_k = Q̂_k − Q_{π_k} in each evaluated phase, ([runs,] phases).
+
+    sup: max |D_k(x, a)|; optimal: (Σ μ_*(x) π_*(a|x) D_k(x, a)²)^½; current: the same with π_k for π_*: the three of
+    the condition. span: max_x (max_a − min_a) D_k(x, ·)/2, which is all that a Boltzmann policy notices of it.
+    """
+
+    sup: NDArray[np.float64]
+    optimal: NDArray[np.float64]
+    current: NDArray[np.float64]
+    span: NDArray[np.float64]
+
+
+def evaluation_errors(phases: Phases, against: Comparator) -> EvaluationErrors:
+    """The errors of one run."""
+    which = phases.evaluated
+    return measured(phases.q_hats - phases.q_values[which], phases.policies[which], against)
+
+
+def measured(errors: NDArray[np.float64], policies: NDArray[np.float64], against: Comparator) -> EvaluationErrors:
+    """The norms of D, of shape (phases, states, actions)."""
+    by_state = np.ptp(errors, axis=2) / 2
+    return EvaluationErrors(
+        sup=np.abs(errors).max(axis=(1, 2)),
+        optimal=_weighted(errors, np.broadcast_to(against.policy, errors.shape), against),
+        current=_weighted(errors, policies, against),
+        span=by_state.max(axis=1),
+    )
+
+
+def _weighted(errors: NDArray[np.float64], policies: NDArray[np.float64], against: Comparator) -> NDArray[np.float64]:
+    return np.asarray(np.sqrt(np.einsum("x,kxa,kxa->k", against.distribution, policies, errors**2)))
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorDecay:
+    """Errors of the evaluation of one policy from phases of several lengths, and ε₀ + C̃ (ln(1/δ)/τ)^½ fitted to them.
+
+    errors: (lengths, runs); quantiles: what a share 1 − δ of the runs stays below, (lengths,).
+    approximation_error: ε₀, what more data does not mend; constant: C̃. Both are at least 0.
+    """
+
+    norm: str
+    delta: float
+    phase_lengths: NDArray[np.int64]
+    errors: NDArray[np.float64]
+    quantiles: NDArray[np.float64]
+    approximation_error: Interval
+    constant: Interval
+
+    def at(self, phase_length: float) -> float:
+        """The fitted error for a phase of this length."""
+        rate = math.sqrt(math.log(1.0 / self.delta) / phase_length)
+        return self.approximation_error.estimate + self.constant.estimate * rate
+
+
+def error_decay(
+    mdp: FiniteMDP,
+    evaluate: Evaluation,
+    phase_lengths: Sequence[int],
+    *,
+    policy: ArrayLike | None = None,
+    num_runs: int = 50,
+    seed: int = 0,
+    delta: float = 0.05,
+    norm: str = "sup",
+    features: Any = None,
+) -> ErrorDecay:
+    """Evaluate a policy, by default the uniform one, from phases of several lengths, and fit ε₀ and C̃.
+
+    The fit is of relative errors, its intervals are over runs.
+    """
+    at_least(1, num_runs=num_runs)
+    finite(0.0, strictly=True, delta=delta)
+    one_of(ERROR_NORMS, norm=norm)
+    if delta >= 1.0 or len(set(phase_lengths)) < 2:
+        raise InvalidInput("the decay needs two phase lengths at least, and delta below 1")
+    lengths = np.array(sorted(set(phase_lengths)))
+    evaluate.check(int(lengths[0]))
+    uniform = np.full((mdp.num_states, mdp.num_actions), 1.0 / mdp.num_actions)
+    table = policy_table(mdp, uniform if policy is None else policy)
+    against, exact = comparator(mdp), exact_q_values(mdp, table[None])[1][0]
+    policies = np.repeat(table[None], num_runs, axis=0)
+    simulate, found = simulator(mdp, features, seed), []
+    with progress_bar("phases of several lengths", int(lengths.sum())) as advance:
+        for length in map(int, lengths):
+            simulation = simulate(range(num_runs))
+            q_hats = evaluate(simulation, policies, simulation.rollout(policies, length))
+            found.append(getattr(measured(q_hats - exact, policies, against), norm))
+            advance(length)
+    errors = np.array(found)
+    rates = np.sqrt(math.log(1.0 / delta) / lengths)
+
+    def fitted(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+        return _fit(rates, np.quantile(sample, 1.0 - delta, axis=1))
+
+    if not errors.min() > 0.0:
+        raise DoesNotExist("the evaluation is exact: there is no error to fit")
+    constant, floor = bootstrapped(fitted, errors)
+    return ErrorDecay(norm, delta, lengths, errors, np.quantile(errors, 1.0 - delta, axis=1), floor, constant)
+
+
+def _fit(rates: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """C̃ and ε₀, neither below zero, with the least squares of relative deviations."""
+    columns = np.stack([rates, np.ones_like(rates)], axis=1) / errors[:, None]
+    return np.asarray(scipy.optimize.nnls(columns, np.ones(len(errors)))[0])

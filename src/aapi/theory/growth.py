@@ -1,0 +1,113 @@
+"""How regret grows with T, and with the number of phases when Q-functions are exact."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.algorithms import run
+from aapi.checks import at_least
+from aapi.errors import DoesNotExist, InvalidInput
+from aapi.evaluation import ExactQ, exact_q_values
+from aapi.mdp import solve
+from aapi.progress import progress_bar
+from aapi.statistics import bootstrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.mdp import FiniteMDP
+    from aapi.statistics import Interval
+
+__all__ = ["Growth", "doublings", "exact_regret", "regret_growth"]
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Regret for several T, with τ = phase_lengths; regrets: (steps, runs).
+
+    exponent: p in regret ≈ c T^p, the slope of the logarithm of the mean over runs; its interval is over runs.
+    """
+
+    steps: NDArray[np.int64]
+    phase_lengths: NDArray[np.int64]
+    regrets: NDArray[np.float64]
+    exponent: Interval
+    intercept: float
+
+    def at(self, num_steps: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The fitted regret."""
+        return np.asarray(np.exp(self.intercept + self.exponent.estimate * np.log(num_steps)))
+
+
+def doublings(largest: int, count: int) -> list[int]:
+    """largest/2^(count − 1), …, largest/2, largest."""
+    at_least(1, largest=largest, count=count)
+    return [largest >> i for i in reversed(range(count)) if largest >> i]
+
+
+def regret_growth(
+    algorithm: Any,
+    mdp: FiniteMDP,
+    steps: Sequence[int],
+    *,
+    num_runs: int = 20,
+    seed: int = 0,
+    power: float = 2.0 / 3.0,
+    features: Any = None,
+    threads: int = 1,
+) -> Growth:
+    """Run an algorithm for several T, its phase length scaled as T^power, and fit the exponent of its regret.
+
+    The algorithm's own phase length is that of the largest T. Shorter ones are no shorter than the horizon of its
+    returns.
+    """
+    if len(set(steps)) < 2:
+        raise InvalidInput("growth needs two numbers of steps at least")
+    horizons = np.array(sorted(set(steps)))
+    shortest = getattr(getattr(algorithm, "evaluate", None), "horizon", 1)
+    lengths = np.maximum(algorithm.phase_length * (horizons / horizons[-1]) ** power, shortest).round().astype(int)
+    found = []
+    with progress_bar("growth of regret", int(horizons.sum())) as advance:
+        for num_steps, length in zip(horizons.tolist(), lengths.tolist(), strict=True):
+            one = dataclasses.replace(algorithm, phase_length=length)
+            result = run(
+                one,
+                mdp,
+                num_steps,
+                num_runs,
+                seed,
+                grid=[num_steps],
+                features=features,
+                threads=threads,
+                progress=False,
+            )
+            found.append(result.regret[:, -1])
+            advance(num_steps)
+    regrets, logs = np.array(found), np.log(horizons)
+    if not regrets.mean(axis=1).min() > 0.0:
+        raise DoesNotExist("regret has no exponent: its mean over runs is not positive for all T")
+
+    def fitted(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+        means = np.maximum(sample.mean(axis=1), np.finfo(float).tiny)
+        return np.polyfit(logs, np.log(means), 1)
+
+    exponent, intercept = bootstrapped(fitted, regrets)
+    return Growth(horizons, lengths, regrets, exponent, intercept.estimate)
+
+
+def exact_regret(algorithm: Any, mdp: FiniteMDP, num_phases: int) -> NDArray[np.float64]:
+    """Σ_{s≤k} (λ_* − λ_{π_s}) for k = 1, …, K, when every Q̂ is exact and τ = 1: online learning, and nothing else.
+
+    A temperature that is tuned to K makes each K a run of its own.
+    """
+    at_least(1, num_phases=num_phases)
+    exact = dataclasses.replace(algorithm, phase_length=1, evaluate=ExactQ())
+    record = run(exact, mdp, num_phases, record=True, grid=[num_phases]).record
+    gains = exact_q_values(mdp, record.policies[0])[0][:, mdp.initial_state]  # type: ignore[union-attr]
+    return np.cumsum(solve(mdp).gains[mdp.initial_state] - gains)

@@ -1,0 +1,145 @@
+"""Adaptive optimistic follow-the-regularised-leader (AO-FTRL): the regret in each state, against the lemma's bound.
+
+In one state, f_k = π_k(·|x), the reward vectors are q_k = Q̂_k(x,·), and f_{k+1} maximises ⟨f, Σ_{s≤k} q_s + M_{k+1}⟩ −
+η_k R(f), with R(f) = Σ_a f ln f + ln A, which is not negative and 1-strongly convex in ‖·‖₁. With s_k = ‖q_k − M_k‖,
+d_k = ‖f_{k+1} − f_k‖₁ and temperatures 0 ≤ η_0 ≤ η_1 ≤ … that never fall, for every f_*,
+
+    Σ_k ⟨f_* − f_k, q_k⟩ ≤ Σ_k m_k + η_K R(f_*) − Σ_k (η_{k−1}/4) d_k² + ⟨M_{K+1}, f_{K+1} − f_*⟩,
+
+where m_k = s_k²/η_{k−1} if s_k ≤ η_{k−1}, else 2 s_k − η_{k−1}. While f is uniform, any temperature explains it; so
+there η_{k−1} may be taken as large as η_k. For the adaptive rate, η_k = c (Σ_{s≤k} s_s²)^½ with c ≤ 2,
+
+    Σ_k m_k ≤ (2/c + c/2) (Σ_k s_k²)^½.
+
+Both are proven in docs/theory.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aapi.errors import DoesNotExist
+from aapi.improvement.boltzmann import boltzmann
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.theory.comparator import Comparator
+    from aapi.theory.phases import Phases
+
+__all__ = ["OnlineLearning", "lemma_eta", "online_learning", "regret_and_bound"]
+
+FALLS = 1e-12  # a temperature that falls by less than this, relatively, is rounding
+SAME = 1e-6  # probabilities that differ by no more are those of one policy
+
+
+@dataclass(frozen=True, eq=False)
+class OnlineLearning:
+    """The regret of each state, and the parts of its bound, ([runs,] states).
+
+    regret: Σ_k ⟨π_*(·|x) − π_k(·|x), Q̂_k(x,·)⟩.
+    stability: Σ_k m_k, the price of surprises; regularisation: η_K R(π_*), the price of staying near uniform.
+    movement: Σ_k (η_{k−1}/4) d_k², which is subtracted: what moving policies earn, and what buys the improvement.
+    prediction: ⟨M_{K+1}, π_{K+1} − π_*⟩, what the last prediction promises.
+    temperature: η_K. squared_surprise: Σ_k s_k². printed_movement: Σ_k (η_k/4) d_k², as the paper prints it.
+    """
+
+    regret: NDArray[np.float64]
+    stability: NDArray[np.float64]
+    regularisation: NDArray[np.float64]
+    movement: NDArray[np.float64]
+    prediction: NDArray[np.float64]
+    temperature: NDArray[np.float64]
+    squared_surprise: NDArray[np.float64]
+    printed_movement: NDArray[np.float64]
+
+    @property
+    def bound(self) -> NDArray[np.float64]:
+        """What the regret cannot exceed, whatever the temperatures, as long as they do not fall."""
+        return np.asarray(self.stability + self.regularisation - self.movement + self.prediction)
+
+    @property
+    def corrected_lemma(self) -> NDArray[np.float64]:
+        """(2/c + c/2 + c R) (Σ s²)^½ − Σ (η_{k−1}/4) d_k² + prediction: the paper's lemma, as it can be proven.
+
+        For the adaptive rate, where c (Σ s²)^½ = η_K; if c > 2, with 2 for 2/c + c/2.
+        """
+        heat, root = self.temperature, np.sqrt(self.squared_surprise)
+        inverse = np.divide(self.squared_surprise, heat, out=np.zeros_like(heat), where=heat > 0.0)
+        stability = np.where(heat <= 2.0 * root, 2.0 * inverse + 0.5 * heat, 2.0 * root)
+        return np.asarray(stability + self.regularisation - self.movement + self.prediction)
+
+    def patched_lemma(self, num_actions: int) -> NDArray[np.float64]:
+        """2 (2 ln A Σ s²)^½ − Σ (η_{k−1}/4) d_k² + prediction: the paper's, with the constant and the temperature that
+        its proof was after; for `lemma_eta`. Random sequences keep to it, but not all do.
+        """
+        root = np.sqrt(2.0 * math.log(num_actions) * self.squared_surprise)
+        return np.asarray(2.0 * root - self.movement + self.prediction)
+
+    def printed_lemma(self, num_actions: int) -> NDArray[np.float64]:
+        """(2 ln A Σ s²)^½ − Σ (η_k/4) d_k² + prediction: the paper's lemma as it is printed; for `lemma_eta`."""
+        root = np.sqrt(2.0 * math.log(num_actions) * self.squared_surprise)
+        return np.asarray(root - self.printed_movement + self.prediction)
+
+
+def lemma_eta(num_actions: int) -> float:
+    """The η that the paper's lemma asks for, (2/R_max)^½ in η_k = η (Σ s²)^½, as our η in η_k = η (2 Σ s²)^½."""
+    return math.sqrt(1.0 / math.log(num_actions))
+
+
+def online_learning(phases: Phases, against: Comparator) -> OnlineLearning:
+    """The regret of one run; an error that says why, for algorithms that are no follow-the-regularised-leader."""
+    if not phases.evaluated.any():
+        raise DoesNotExist("no bound on online learning: no phase was evaluated")
+    if phases.temperatures is None or phases.surprises is None or phases.predictions is None:
+        raise DoesNotExist("no bound on online learning: the algorithm does not follow the regularised leader")
+    policies = np.concatenate([phases.policies[phases.evaluated], phases.next_policy[None]])
+    return regret_and_bound(
+        policies, phases.q_hats, phases.temperatures, phases.surprises, phases.predictions, against.policy
+    )
+
+
+def regret_and_bound(
+    policies: NDArray[np.float64],
+    q_hats: NDArray[np.float64],
+    temperatures: NDArray[np.float64],
+    surprises: NDArray[np.float64],
+    predictions: NDArray[np.float64],
+    comparator: NDArray[np.float64],
+) -> OnlineLearning:
+    """Of K rounds in each of many states.
+
+    policies: f_1 … f_{K+1}, (K + 1, states, actions); q_hats: q_k, and predictions: M_{k+1}, (K, states, actions);
+    temperatures: η_k, and surprises: s_k, (K, states); comparator: f_*, (states, actions).
+    """
+    num_actions = comparator.shape[1]
+    now = np.broadcast_to(temperatures, surprises.shape)
+    before = np.concatenate([np.zeros_like(now[:1]), now[:-1]])
+    if (before > now * (1.0 + FALLS)).any():
+        raise DoesNotExist("no bound on online learning: the temperature falls at times, and the lemma needs it not to")
+    leaders = boltzmann(np.cumsum(q_hats, axis=0) + predictions, now)
+    if not np.abs(leaders - policies[1:]).max(initial=0.0) <= SAME:
+        raise DoesNotExist("no bound on online learning: the policies do not follow the regularised leader")
+    uniform = np.ptp(policies[:-1], axis=2) == 0.0
+    before = np.where(uniform & (before == 0.0), now, before)
+    moved = np.abs(np.diff(policies, axis=0)).sum(axis=2) ** 2
+    cautious = surprises <= before
+    ratio = np.divide(surprises, before, out=np.zeros_like(surprises), where=before > 0.0)
+    stability = np.where(cautious, surprises * ratio, 2.0 * surprises - before)
+    logs = np.log(comparator, out=np.zeros_like(comparator), where=comparator > 0.0)
+    regulariser = (comparator * logs).sum(axis=1) + math.log(num_actions)
+    last, heat = slice(-1, None), now[-1].copy()
+    return OnlineLearning(
+        regret=np.einsum("kxa,kxa->x", comparator - policies[:-1], q_hats),
+        stability=stability.sum(axis=0),
+        regularisation=heat * regulariser,
+        movement=0.25 * (before * moved).sum(axis=0),
+        prediction=np.einsum("kxa,kxa->x", predictions[last], policies[last] - comparator),
+        temperature=heat,
+        squared_surprise=(surprises**2).sum(axis=0),
+        printed_movement=0.25 * (now * moved).sum(axis=0),
+    )

@@ -1,0 +1,114 @@
+"""Theorem and measurement: what the paper's lemmas allow recorded runs, and what was seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aapi.theory.noise import mixing_bound
+from aapi.theory.relative_q import printed_constant, proven_constant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from aapi.theory.analysis import Analysis
+    from aapi.theory.bounds import Constants
+
+__all__ = ["DELTA", "Pair", "pairs"]
+
+DELTA = 0.05  # of bounds that hold with probability 1 − δ
+
+
+@dataclass(frozen=True)
+class Pair:
+    """`measured` shall not exceed `bound`; where there is no bound, `reason` says why."""
+
+    name: str
+    statement: str
+    measured: float
+    bound: float | None
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether it does; None if there is no bound."""
+        return None if self.bound is None else self.measured <= self.bound
+
+
+def pairs(analysis: Analysis, known: Constants) -> list[Pair]:
+    """Every lemma that is about runs. Of all runs, the one that comes closest to its bound is told, relatively."""
+    return [*_noise(analysis, known), *_regret(analysis), *_q_functions(analysis, known)]
+
+
+def _noise(analysis: Analysis, known: Constants) -> Iterator[Pair]:
+    noise = np.abs(analysis.decomposition.total("noise"))
+    phases, steps = len(analysis.phase_ends), int(analysis.phase_ends[-1])
+    yield _pair(
+        "noise",
+        "|Σ (λ_π − r)| ≤ K t + 4 t (2 K T ln(T/δ))^½, t the contraction time",
+        float(noise.max()),
+        known.contraction_time,
+        lambda t: known.reward_range * mixing_bound(t, phases, steps, DELTA),
+        known.refused.get("contraction_time", ""),
+    )
+    name, statement = "noise, by Poisson's equation", "|Σ (λ_π − r)| ≤ Σ span(V) + (½ ln(2/δ) Σ τ w²)^½"
+    limits = analysis.noise.bound(DELTA)[:, -1]
+    if np.isfinite(limits).all():
+        yield _closest(name, statement, noise, limits)
+    else:
+        yield Pair(name, statement, float(noise.max()), None, "under some policies the gain depends on the state")
+
+
+def _regret(analysis: Analysis) -> Iterator[Pair]:
+    if not analysis.evaluated.any():
+        return
+    lengths = np.diff(analysis.phase_ends, prepend=0)[analysis.evaluated]
+    errors, parts = analysis.errors, analysis.decomposition
+    limits = ((errors.optimal + errors.current) * lengths).sum(axis=1)
+    statement = "R1 ≤ Σ τ (‖D‖ under μ_*⊗π_* + ‖D‖ under μ_*⊗π_k)"
+    yield _closest("estimation R1", statement, parts.total("estimation"), limits)
+    name, statement = "online learning R2", "R2 ≤ τ Σ μ_*(x) (stability + regularisation − movement + prediction)"
+    regret = parts.total("online_learning")
+    if analysis.online_learning is None:
+        yield Pair(name, statement, float(regret.max()), None, analysis.refused["online_learning"])
+    elif np.ptp(lengths):
+        yield Pair(name, statement, float(regret.max()), None, "phases differ in length")
+    else:
+        yield _closest(
+            name, statement, regret, lengths[0] * analysis.online_learning.bound @ analysis.against.distribution
+        )
+
+
+def _q_functions(analysis: Analysis, known: Constants) -> Iterator[Pair]:
+    time, why, scale = known.mixing_time, known.refused.get("mixing_time", ""), known.reward_range
+    size, changed = float(analysis.relative_q.q_size.max()), analysis.relative_q.constant
+    yield _pair("size of Q", "|Q_π| ≤ 2 t_mix + 3", size, time, lambda t: scale * (2.0 * t + 3.0), why)
+    if math.isnan(changed):
+        return
+    phases = len(analysis.phase_ends)
+    for which, constant, statement in (
+        ("printed", printed_constant, "|ΔQ|/max ‖Δπ‖₁ ≤ t_mix² log₂² K, but for 2/K³"),
+        (
+            "proven",
+            proven_constant,
+            "|ΔQ|/max ‖Δπ‖₁ ≤ N² + N + (2 t_mix + 3)(N + 1), N = ⌈4 t_mix log₂ K⌉, but for 2/K³",
+        ),
+    ):
+        limit = None if time is None else scale * constant(time, phases)
+        yield Pair(f"relative Q, {which}", statement, changed, limit, why)
+
+
+def _pair(
+    name: str, statement: str, measured: float, value: float | None, bound: Callable[[float], float], why: str
+) -> Pair:
+    return Pair(name, statement, measured, None if value is None else bound(value), why)
+
+
+def _closest(name: str, statement: str, measured: NDArray[np.float64], limits: NDArray[np.float64]) -> Pair:
+    run = int(((limits - measured) / (np.abs(limits) + np.abs(measured))).argmin())
+    return Pair(name, statement, float(measured[run]), float(limits[run]))

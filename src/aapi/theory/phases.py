@@ -1,0 +1,82 @@
+"""The recorded phases of a run, with exact values beside the estimates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+from aapi.evaluation import exact_q_values
+from aapi.mdp import FiniteMDP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from aapi.algorithms import Record, Result
+    from aapi.theory.comparator import Comparator
+
+__all__ = ["Phases", "exact_phases"]
+
+SAME = 1e-9  # gains closer than this, relative to the rewards, are one gain
+
+
+@dataclass(frozen=True, eq=False)
+class Phases:
+    """All phases of one run. The arrays of estimates are of the evaluated phases alone.
+
+    lengths: τ_k; rewards: the sum of those of the phase; policies: π_k; next_policy: what would have come next.
+    gains: λ_{π_k}; where that depends on the state, `unichain` is false, and it is weighed by μ_*.
+    q_values: Q_{π_k}; q_hats: Q̂_k; temperatures, surprises, predictions: η_k, ‖Q̂_k − M_k‖, M_{k+1}, or None.
+    reward_scale: the largest reward in absolute value.
+    """
+
+    lengths: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    policies: NDArray[np.float64]
+    next_policy: NDArray[np.float64]
+    gains: NDArray[np.float64]
+    unichain: NDArray[np.bool_]
+    q_values: NDArray[np.float64]
+    evaluated: NDArray[np.bool_]
+    q_hats: NDArray[np.float64]
+    temperatures: NDArray[np.float64] | None
+    surprises: NDArray[np.float64] | None
+    predictions: NDArray[np.float64] | None
+    reward_scale: float
+
+
+def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
+    """The phases of each run in turn: no more memory is taken than one run's tables need."""
+    record, mdp = recorded(result)
+    lengths = np.diff(result.phase_ends, prepend=0)
+    scale = float(np.abs(mdp.rewards).max())
+    for run, policies in enumerate(record.policies):
+        gains, q_values = exact_q_values(mdp, policies)
+        yield Phases(
+            lengths=lengths,
+            rewards=result.rewards[run],
+            policies=policies,
+            next_policy=result.next_policy[run],
+            gains=gains @ against.distribution,
+            unichain=np.ptp(gains, axis=1) <= SAME * scale,
+            q_values=q_values,
+            evaluated=record.evaluated,
+            q_hats=record.q_hats[run],
+            temperatures=None if record.temperatures is None else record.temperatures[run],
+            surprises=None if record.surprises is None else record.surprises[run],
+            predictions=None if record.predictions is None else record.predictions[run],
+            reward_scale=scale,
+        )
+
+
+def recorded(result: Result) -> tuple[Record, FiniteMDP]:
+    """What was recorded, and the model; or an error that says how to get them."""
+    if not isinstance(result.env, FiniteMDP):
+        raise InvalidInput(f"exact values need a finite model, and {result.env.name} has none")
+    if result.record is None:
+        raise InvalidInput("the result has no record of its phases: use aapi.run(…, record=True)")
+    return result.record, result.env

@@ -1,0 +1,95 @@
+"""Regret, taken apart: noise and pseudo-regret, and that into estimation and online learning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aapi.errors import DoesNotExist
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.theory.comparator import Comparator
+    from aapi.theory.phases import Phases
+
+__all__ = ["ACCURACY", "PARTS", "Decomposition", "split"]
+
+STIFF = 1e6  # times the rewards: a Q that is larger
+ACCURACY = 1e-8  # how far the identities may be off, relative to the largest part of a run
+PARTS = ("regret", "noise", "pseudo_regret", "estimation", "online_learning", "unevaluated")
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """What each phase adds to the regret Σ_t (λ_* − r_t), ([runs,] phases):
+
+    regret          Σ_{t in phase k} (λ_* − r_t) = noise + pseudo_regret
+    noise           Σ_{t in phase k} (λ_{π_k} − r_t)
+    pseudo_regret   τ_k (λ_* − λ_{π_k}) = estimation + online_learning + unevaluated
+    estimation      R1: τ_k ⟨μ_*, (Q_{π_k} − Q̂_k)(·,π_*) − (Q_{π_k} − Q̂_k)(·,π_k)⟩
+    online_learning R2: τ_k ⟨μ_*, Q̂_k(·,π_*) − Q̂_k(·,π_k)⟩
+    unevaluated     the pseudo-regret of phases that were not evaluated: the steps left over at the end
+
+    The second identity is the performance-difference lemma; `residual`, ([runs]), is how far it is off, relative to the
+    largest of all parts. Where policies all but cut off some states from others, Q grows beyond what double precision
+    can subtract; these phases are `stiff`, and there the identity is not checked, but used to tell the estimation.
+    """
+
+    regret: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    pseudo_regret: NDArray[np.float64]
+    estimation: NDArray[np.float64]
+    online_learning: NDArray[np.float64]
+    unevaluated: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    stiff: NDArray[np.bool_]
+
+    def cumulated(self, part: str) -> NDArray[np.float64]:
+        """The sum over the phases so far of one of PARTS."""
+        return np.asarray(np.cumsum(getattr(self, part), axis=-1))
+
+    def total(self, part: str) -> NDArray[np.float64]:
+        """The sum over all phases of one of PARTS, ([runs])."""
+        return np.asarray(getattr(self, part).sum(axis=-1))
+
+
+def split(phases: Phases, against: Comparator) -> Decomposition:
+    """The parts of the regret of one run; an error, if rounding does not let them add up."""
+    advantage = against.distribution[:, None] * (against.policy - phases.policies)  # μ_*(x) (π_*(a|x) − π_k(a|x))
+    lengths, which = phases.lengths, phases.evaluated
+    pseudo_regret = lengths * (against.gain - phases.gains)
+    online_learning, estimation = np.zeros((2, len(lengths)))
+    online_learning[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], phases.q_hats)
+    errors = phases.q_values[which] - phases.q_hats
+    estimation[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], errors)
+    unevaluated = np.where(which, 0.0, pseudo_regret)
+    stiff = which & (np.abs(phases.q_values).max(axis=(1, 2)) > STIFF * phases.reward_scale)
+    estimation[stiff] = (pseudo_regret - online_learning)[stiff]
+    parts = {
+        "regret": lengths * against.gain - phases.rewards,
+        "noise": lengths * phases.gains - phases.rewards,
+        "pseudo_regret": pseudo_regret,
+        "estimation": estimation,
+        "online_learning": online_learning,
+        "unevaluated": unevaluated,
+    }
+    return Decomposition(**parts, residual=np.asarray(_residual(parts)), stiff=stiff)
+
+
+def _residual(parts: dict[str, NDArray[np.float64]]) -> float:
+    """How far both identities are off."""
+    largest = max(float(np.abs(part).max(initial=0.0)) for part in parts.values())
+    if largest == 0.0:
+        return 0.0
+    first = parts["regret"] - parts["noise"] - parts["pseudo_regret"]
+    second = parts["pseudo_regret"] - parts["estimation"] - parts["online_learning"] - parts["unevaluated"]
+    off = np.maximum(np.abs(first), np.abs(second)) / largest
+    if not off.max() <= ACCURACY:
+        raise DoesNotExist(
+            f"regret cannot be taken apart in double precision: in phase {int(off.argmax()) + 1} its parts add up only "
+            f"to {off.max():.1e}"
+        )
+    return float(off.max())
