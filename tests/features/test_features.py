@@ -6,7 +6,7 @@ import scipy.sparse
 
 from aapi.environments import deep_sea, ergodic
 from aapi.errors import InvalidInput
-from aapi.features import Coordinates, FeatureMatrix, OneHot
+from aapi.features import Aggregation, Coordinates, FeatureMatrix, OneHot
 
 MDP = ergodic(6, 3)
 
@@ -25,6 +25,17 @@ def test_one_hot_is_a_permutation():
     matrix = dense(OneHot()(MDP), MDP)
     assert (matrix.sum(axis=0) == 1).all()
     assert (matrix.sum(axis=1) == 1).all()
+
+
+def test_aggregation_puts_neighbours_together():
+    matrix = dense(Aggregation(4)(MDP).check(MDP), MDP)
+    assert matrix.shape == (18, 12)
+    assert matrix[::3].argmax(axis=1).tolist() == [0, 0, 1, 2, 2, 3]  # six states, the first action
+    assert (matrix.sum(axis=1) == 1).all()
+    assert (dense(Aggregation(6)(MDP), MDP) == dense(OneHot()(MDP), MDP)).all()
+    for groups, wrong in ((0, "at least 1"), (7, "at most the number of states, 6")):
+        with pytest.raises(InvalidInput, match=wrong):
+            Aggregation(groups)(MDP)
 
 
 @pytest.mark.parametrize("size", [3, 10])

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import aapi
-from aapi.cli import evaluate, export, figures, report, reproduce, run, solve, sweep, train, tune, watch
+from aapi.cli import evaluate, export, figures, report, reproduce, run, solve, sweep, theory, train, tune, watch
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ EXAMPLES = """examples:
   aapi solve ergodic --states 10 --actions 2     the exact optimum of a built-in problem
   aapi solve model.npz --json                    the same for a model of yours, for machines
   aapi run deep-sea --size 20 --runs 50          learn, and compare with the optimum
+  aapi theory ergodic --states 10 --actions 2    regret, taken apart, against the bounds of the paper
 """
 
 
@@ -48,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
-    for module in (reproduce, sweep, watch, report, figures, tune, export, train, evaluate, run, solve):
+    for module in (reproduce, sweep, watch, report, figures, tune, export, train, evaluate, run, theory, solve):
         module.add_command(commands)
     return top
 

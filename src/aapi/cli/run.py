@@ -13,7 +13,7 @@ from aapi.cli.problems import add_problem_arguments, read_problem
 from aapi.cli.text import plural, print_facts, print_picture, text_plot
 from aapi.errors import InvalidInput
 from aapi.names.algorithms import problem_defaults
-from aapi.names.features import FEATURES_HELP, make_features
+from aapi.names.features import FEATURES_HELP, FINITE_HELP, make_features
 
 if TYPE_CHECKING:
     from aapi.algorithms import Result
@@ -42,7 +42,7 @@ def add_command(commands: Any) -> None:
     command.add_argument("--runs", type=int, default=20, metavar="N", help="number of runs (default: 20)")
     command.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
     command.add_argument("--threads", type=int, default=1, metavar="N", help="default: 1; changes no result")
-    command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP}, or coordinates")
+    command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP}; finite: {FINITE_HELP}")
     command.add_argument("--json", action="store_true", help="print one JSON object instead of table and plot")
     add_algorithm_arguments(command, exact=True)
     command.set_defaults(run=run)

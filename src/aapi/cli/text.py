@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["bar", "coloured", "fancy", "line_length", "marks", "plural", "print_facts", "print_picture", "text_plot"]
+__all__ = [
+    "bar",
+    "coloured",
+    "fancy",
+    "line_length",
+    "marks",
+    "plural",
+    "print_facts",
+    "print_lines",
+    "print_picture",
+    "text_plot",
+]
 
 
 def print_facts(title: str, rest: str, facts: Sequence[tuple[str, str]]) -> None:
@@ -23,6 +34,15 @@ def print_facts(title: str, rest: str, facts: Sequence[tuple[str, str]]) -> None
         print(_bold(name) + " " * (width - len(name)) + first)
         for line in more:
             print(" " * width + line)
+
+
+def print_lines(title: str, lines: Iterable[str]) -> None:
+    """A title, after an empty line, and some lines, which go on with an indent where they are too long."""
+    print("\n" + _bold(title))
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        for part in textwrap.wrap(line, line_length() - 2, subsequent_indent=indent):
+            print("  " + part)
 
 
 def print_picture(lines: Iterable[str]) -> None:

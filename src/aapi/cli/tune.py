@@ -15,7 +15,7 @@ from aapi.cli.problems import add_problem_arguments, given_sizes
 from aapi.cli.text import print_facts
 from aapi.errors import InvalidInput
 from aapi.names.algorithms import ALGORITHMS
-from aapi.names.features import FEATURES_HELP
+from aapi.names.features import FEATURES_HELP, FINITE_HELP
 from aapi.names.problems import OTHERS, is_environment
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def add_command(commands: Any) -> None:
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")
     command.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each trial (default: 5)")
     command.add_argument("--seed", type=int, default=777, metavar="S", help="of the tuning runs (default: 777)")
-    command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP}, or coordinates")
+    command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP}; finite: {FINITE_HELP}")
     command.add_argument("--workers", type=int, default=1, metavar="N", help="trials at once (default: 1)")
     command.add_argument("--no-prune", action="store_true", help="never give a trial up early")
     command.add_argument("--out", default="tuning", metavar="DIR", help="folder of the journal (default: tuning)")

@@ -1,6 +1,7 @@
 """Feature maps: how a Q-function is represented."""
 
 from aapi.features.active import ActiveFeatures, Features
+from aapi.features.aggregation import Aggregation
 from aapi.features.bounds import VectorFeatures
 from aapi.features.coordinates import Coordinates
 from aapi.features.fourier import Fourier
@@ -11,6 +12,7 @@ from aapi.features.tiles import Tiles
 
 __all__ = [
     "ActiveFeatures",
+    "Aggregation",
     "Coordinates",
     "FeatureMatrix",
     "Features",

@@ -1,4 +1,4 @@
-"""Features by name: fourier:4, tiles:8x8, radial:300, one-hot, coordinates."""
+"""Features by name: fourier:4, tiles:8x8, radial:300, one-hot, coordinates, aggregate:5."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from aapi.errors import InvalidInput
 
-__all__ = ["FEATURES_HELP", "make_features"]
+__all__ = ["FEATURES_HELP", "FINITE_HELP", "make_features"]
 
 FEATURES_HELP = "one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial:NUMBER"
+FINITE_HELP = "coordinates or aggregate:GROUPS"
 
 
 def make_features(
@@ -23,6 +24,8 @@ def make_features(
     plain: dict[str, Any] = {"one-hot": features.OneHot} | ({"coordinates": features.Coordinates} if finite else {})
     if text in plain and low is None and high is None:
         return plain[text]()
+    if finite and (match := re.fullmatch(r"aggregate:(\d+)", text or "")):
+        return features.Aggregation(int(match[1]))
     bounds: dict[str, Any] = {
         name: _numbers(name, value) for name, value in (("low", low), ("high", high)) if value is not None
     }
@@ -34,7 +37,7 @@ def make_features(
         return features.Tiles(**_given(tiles=match[1], tilings=match[2]), **bounds)
     if match := re.fullmatch(r"radial(?::(\d+))?", text or ""):
         return features.Radial(**_given(num_features=match[1]), **bounds)
-    more = ", or coordinates" if finite else ""
+    more = f", {FINITE_HELP}" if finite else ""
     raise InvalidInput(f"{word} must be {FEATURES_HELP}{more}, not {text!r}")
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,33 +13,19 @@ from aapi.errors import InvalidInput
 from aapi.experiments.plan import titled
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
-from aapi.files import atomic_write
 from aapi.progress import progress_bars
 from aapi.report.colours import Style, styles
 from aapi.report.curves import Curve, read_curve
+from aapi.report.drawing import FORMATS, INK, WIDTHS, Draw, drawing, pen, write_figure
 from aapi.report.tables import told_value
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from aapi.experiments.summary import Row, Summary
 
-__all__ = ["FORMATS", "WIDTHS", "write_figures"]
-
-FORMATS = ("pdf", "svg", "png")
-WIDTHS = {"one-column": 3.35, "two-column": 6.9}  # inches
-INK = "#44484d"
-DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
-RULES: dict[Any, Any] = {
-    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
-    "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.grid": True, "grid.color": "#e6e8eb", "grid.linewidth": 0.5, "lines.linewidth": 1.2, "pdf.fonttype": 42,
-    "svg.hashsalt": "aapi", "svg.fonttype": "none", "figure.constrained_layout.use": True, "savefig.dpi": 200,
-    "text.usetex": False,
-}  # fmt: skip
-
-Draw = Callable[[Any, Any], None]  # on axes, one panel
+__all__ = ["write_figures"]
 
 
 def write_figures(
@@ -58,7 +41,7 @@ def write_figures(
     for given, known in ((formats, FORMATS), (widths, WIDTHS)):
         if wrong := [each for each in given if each not in known]:
             raise InvalidInput(f"a figure can be {', '.join(known)}, not {wrong[0]}")
-    with _matplotlib() as new_figure, Store(folder, write=False) as store:
+    with drawing() as new_figure, Store(folder, write=False) as store:
         summary = summarise(store, store.plans())
         look = styles(row.plan.algorithm for row in summary.rows)
         figures = dict(_figures(store, summary, look, log_steps))
@@ -72,31 +55,9 @@ def write_figures(
         with progress_bars({"drawing": len(figures) * len(widths)}, show=progress) as advance:
             for name, panels in figures.items():
                 for width in widths:
-                    paths += _write(new_figure, Path(out) / f"{name}-{width}", panels, width, formats)
+                    paths += write_figure(new_figure, Path(out) / f"{name}-{width}", panels, width, formats)
                     advance("drawing", 1, name)
     return paths
-
-
-@contextmanager
-def _matplotlib() -> Iterator[Any]:
-    """A maker of figures, with our rules, and without a screen."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InvalidInput("figures need matplotlib: pip install 'aapi[plots]'") from None
-    except ValueError as error:  # MPLBACKEND, or a file of settings
-        raise InvalidInput(f"matplotlib does not like its settings: {error}") from None
-
-    def new_figure(**options: Any) -> Any:
-        figure = Figure(**options)
-        FigureCanvasAgg(figure)
-        return figure
-
-    with mpl.rc_context(RULES), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # an empty box says it, too
-        yield new_figure
 
 
 def _figures(
@@ -157,7 +118,7 @@ def _curves(curves: Mapping[Row, Curve], place: Any, metric: Any, look: Mapping[
             label, middle, half, best = metric(curve, row.plan.optimal_gain)
             late = curve.steps >= last * (0.001 if log_steps else 0.02)  # the first steps are noise of another size
             levels += [*(middle - half)[late], *(middle + half)[late]] + ([] if best is None else [best])
-            (seen[row.plan.algorithm],) = axes.plot(curve.steps, middle, **_pen(style))
+            (seen[row.plan.algorithm],) = axes.plot(curve.steps, middle, **pen(style))
             axes.fill_between(curve.steps, middle - half, middle + half, color=style.colour, alpha=0.15, linewidth=0)
             if best is not None:
                 seen["optimum"] = axes.axhline(best, color=INK, linestyle=":", linewidth=0.9)
@@ -180,8 +141,8 @@ def _sensitivity(entries: Sequence[Mapping[str, Any]], look: Mapping[str, Style]
         for algorithm in dict.fromkeys(entry["algorithm"] for entry in entries):
             mine = _ordered([entry for entry in entries if entry["algorithm"] == algorithm])
             y = [entry["score" if scored else "mean"] for entry in mine]
-            pen = _pen(look[algorithm]) | {"marker": "o", "markersize": 2.5}
-            (seen[algorithm],) = axes.plot([place(entry) for entry in mine], y, **pen)
+            how = pen(look[algorithm]) | {"marker": "o", "markersize": 2.5}
+            (seen[algorithm],) = axes.plot([place(entry) for entry in mine], y, **how)
         axes.set(xlabel=_tuned(entries), ylabel="score" if scored else "average reward")
         if scored:
             axes.set_ylim(min(0.0, *(entry["score"] for entry in entries)) - 0.05, 1.05)
@@ -202,16 +163,12 @@ def _scales(entries: Sequence[Mapping[str, Any]], style: Style) -> Draw:
             scores = [[e["score"] for e in each if not e["failed"]] for each in found.values()]
             # Over all problems, or none: a candidate that failed on one has no mean.
             means = [float(np.mean(each)) if len(each) == problems else math.nan for each in scores]
-            pen = {"linestyle": (":", "-", "--", "-.")[i % 4], "marker": "vo^s"[i % 4], "fillstyle": "none"}
-            axes.plot([place(entry) for entry in first], means, color=style.colour, markersize=3.5, **pen)
-            (seen[f"rewards × {scale:g}"],) = axes.plot([], [], color=INK, markersize=3.5, **pen)
+            how = {"linestyle": (":", "-", "--", "-.")[i % 4], "marker": "vo^s"[i % 4], "fillstyle": "none"}
+            axes.plot([place(entry) for entry in first], means, color=style.colour, markersize=3.5, **how)
+            (seen[f"rewards × {scale:g}"],) = axes.plot([], [], color=INK, markersize=3.5, **how)
         axes.set(xlabel=_tuned(entries), ylabel="mean score", ylim=(min(0.0, *axes.dataLim.intervaly) - 0.05, 1.05))
 
     return draw
-
-
-def _pen(style: Style) -> dict[str, Any]:
-    return {"color": style.colour, "linestyle": DASHES[style.dash]}
 
 
 def _ordered(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -236,55 +193,6 @@ def _places(axes: Any, entries: Sequence[Mapping[str, Any]]) -> Callable[[Mappin
     axes.set_xticks(range(len(words)), words)
     axes.tick_params(axis="x", labelrotation=45)
     return lambda entry: words.index(", ".join(map(told_value, entry["candidate"].values())))
-
-
-def _write(new_figure: Any, path: Path, panels: Mapping[str, Draw], width: str, formats: Sequence[str]) -> list[Path]:
-    most = (1 if len(panels) <= 4 else 2) if width == "one-column" else (2 if len(panels) in (2, 4) else 3)
-    across = min(len(panels), most)
-    down = math.ceil(len(panels) / across)
-    inches = WIDTHS[width]
-    figure = new_figure()
-    grid = figure.subplots(down, across, squeeze=False)
-    seen: dict[str, Any] = {}
-    for axes, (title, draw) in zip(grid.flat, panels.items(), strict=False):
-        draw(axes, seen)
-        axes.set_title(_plain(title, int(16 * inches / across)), loc="left")
-        for axis in (axes.xaxis, axes.yaxis):
-            if not hasattr(axis.get_major_formatter(), "seq"):  # words stay
-                axis.set_major_formatter(_number)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_visible(False)
-    if "optimum" in seen:
-        seen["optimum"] = seen.pop("optimum")  # last
-    labels = [_plain(name, 40) for name in seen]
-    columns = max(1, min(len(labels), 6, int(15 * inches / (max(map(len, labels)) + 6))))
-    lines = math.ceil(len(labels) / columns)
-    figure.set_size_inches(inches, 0.2 + 0.15 * lines + down * min(2.0, 0.72 * inches / across))
-    figure.legend(seen.values(), labels, loc="outside upper center", ncols=columns, frameon=False)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # laid out once, for all formats
-    paths = []
-    for ending in formats:
-        target = path.with_name(f"{path.name}.{ending}")
-        with atomic_write(target) as file:
-            figure.savefig(file, format=ending, metadata=UNDATED[ending])
-        paths.append(target)
-    return paths
-
-
-# The same data shall give the same bytes, on any day.
-UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
-
-
-def _number(value: float, _place: Any) -> str:
-    """100k, 0.01, −1.5."""
-    thousands = abs(value) >= 10_000
-    return f"{value / 1000 if thousands else value:g}{'k' if thousands else ''}".replace("-", "−")
-
-
-def _plain(name: str, longest: int) -> str:
-    """A name that shall be read as it is, not as a formula, and not beyond its place."""
-    return (name if len(name) <= longest else f"{name[: longest - 1]}…").replace("$", r"\$")
 
 
 def _file_names(studies: Iterable[str]) -> dict[str, str]:

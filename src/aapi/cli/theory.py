@@ -1,0 +1,265 @@
+"""`aapi theory`: regret, taken apart, against the bounds of the paper."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_the_flag, read_algorithm
+from aapi.cli.problems import add_problem_arguments, read_problem
+from aapi.cli.text import plural, print_facts, print_lines
+from aapi.errors import InvalidInput
+from aapi.names.algorithms import make_algorithm, problem_defaults
+from aapi.names.features import FINITE_HELP, make_features
+from aapi.progress import showing_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aapi.mdp import FiniteMDP
+    from aapi.theory import Study
+
+__all__ = ["add_command"]
+
+EXAMPLES = """examples:
+  aapi theory ergodic --states 10 --actions 2               the parts of AAPI's regret, and the paper's bounds
+  aapi theory ergodic --algorithm politex --out theory      the same for POLITEX, with figures
+  aapi theory ergodic --features aggregate:5                what the wrong features cost
+  aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: what still makes sense
+  aapi theory slips                                         where the paper slips, with numbers that show it
+"""
+SHARED = ("phase_length", "evaluation", "horizon", "centre", "ridge")
+NAMES = {
+    "regret": ("regret", "Σ (λ* − r)"),
+    "noise": ("= noise", "Σ (λ_π − r)"),
+    "pseudo_regret": ("+ pseudo-regret", "Σ τ (λ* − λ_π)"),
+    "estimation": ("  = estimation R1", "what Q̂ gets wrong"),
+    "online_learning": ("  + online learning R2", "what learning costs"),
+    "unevaluated": ("  + unevaluated", "steps left over at the end"),
+}
+
+
+def add_command(commands: Any) -> None:
+    """Add `theory` to the command line."""
+    command = commands.add_parser(
+        "theory",
+        help="regret, taken apart, against the bounds of the paper",
+        description="Run an algorithm on a finite problem, take its regret apart exactly, and measure every lemma.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_problem_arguments(command, "a model file (.npz), or slips: those of the paper")
+    command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")
+    command.add_argument("--runs", type=int, default=20, metavar="N", help="number of runs (default: 20)")
+    command.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
+    command.add_argument("--threads", type=int, default=1, metavar="N", help="default: 1; changes no result")
+    command.add_argument("--features", metavar="F", help=f"one-hot, {FINITE_HELP}")
+    command.add_argument("--out", metavar="DIR", help="write figures (pip install 'aapi[plots]') and theory.json there")
+    command.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    add_algorithm_arguments(command, exact=True)
+    command.set_defaults(run=theory)
+
+
+def theory(options: argparse.Namespace) -> None:
+    """Study and print."""
+    if options.problem == "slips":
+        show_slips(options)
+        return
+    from aapi.mdp import FiniteMDP
+
+    problem = read_problem(options)
+    if not isinstance(problem, FiniteMDP):
+        raise InvalidInput(f"{options.problem} has no finite model, and the theory needs one: choose another problem")
+    if options.out is not None:
+        check_out(Path(options.out))
+    from aapi.theory import study
+    from aapi.theory.summary import study_summary
+
+    algorithms, settings = read_algorithms(options, problem)
+    try:
+        with showing_progress(not options.json and sys.stderr.isatty()):
+            found = study(
+                algorithms, problem, options.steps, options.runs, options.seed, threads=options.threads,
+                features=make_features(options.features, finite=True),
+            )  # fmt: skip
+    except InvalidInput as error:
+        raise name_the_flag(error, options) from None
+    facts = study_summary(found) | {"steps": options.steps, "settings": settings}
+    if not options.json:
+        show(options, problem, found, facts)
+    if options.out is not None:
+        written = write(Path(options.out), found, facts, progress=not options.json)
+        if not options.json:
+            print(f"\n{options.out}: {plural(len(written), 'file')}")
+    if options.json:
+        print(json.dumps(facts, allow_nan=False))
+
+
+def read_algorithms(options: argparse.Namespace, problem: FiniteMDP) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The algorithm of the command line, then AAPI and POLITEX, if it is none of them, with the same phases."""
+    defaults = problem_defaults(options.problem, problem, options.algorithm)
+    algorithm, settings = read_algorithm(options, defaults)
+    algorithms = {options.algorithm: algorithm}
+    given = given_settings(options)
+    shared = {name: given[name] for name in SHARED if name in given and options.algorithm not in ("rlsvi", "uniform")}
+    for name in ("aapi", "politex"):
+        if name not in algorithms:
+            rival = problem_defaults(options.problem, problem, name) | {"phase_length": settings["phase_length"]}
+            algorithms[name] = make_algorithm(name, shared, rival)[0]
+    return algorithms, settings
+
+
+def check_out(out: Path) -> None:
+    """Before anything long is done: can figures be drawn, and does the folder exist?"""
+    from aapi.report.drawing import drawing
+
+    with drawing():
+        pass
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"cannot make the folder {out}: {error.strerror}; choose another with --out") from None
+
+
+def write(out: Path, found: Study, facts: dict[str, Any], *, progress: bool) -> list[Path]:
+    """Figures, and all numbers."""
+    from aapi.files import atomic_write
+    from aapi.report.theory_figures import write_theory_figures
+
+    with atomic_write(out / "theory.json") as file:
+        file.write(json.dumps(facts, allow_nan=False, indent=1).encode())
+    return [out / "theory.json", *write_theory_figures(found, out, progress=progress)]
+
+
+def show_slips(options: argparse.Namespace) -> None:
+    """Print what the paper says, what holds, and what shows it."""
+    import dataclasses
+
+    from aapi.theory import slips
+
+    found = slips()
+    if options.json:
+        print(json.dumps([dataclasses.asdict(slip) for slip in found]))
+        return
+    for i, slip in enumerate(found):
+        rows = [("printed", slip.printed), ("instead", slip.instead), ("shown", slip.shown)]
+        print_facts(("\n" if i else "") + slip.name, "", rows)
+
+
+def show(options: argparse.Namespace, problem: FiniteMDP, found: Study, facts: dict[str, Any]) -> None:
+    """Print tables for people."""
+    known = found.constants
+    phases, length = facts["phases"], facts["settings"]["phase_length"]
+    exact = "" if known.mixing_time_exact else ", a lower bound from a search"
+    size = f": {plural(problem.num_states, 'state')}, {plural(problem.num_actions, 'action')}"
+    rows = [
+        ("runs", f"{facts['runs']}, of {options.steps} steps, {plural(phases, 'phase')} of {length}; "
+                 "means over runs with 95 % intervals"),
+        ("settings", ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts["settings"].items())),
+        ("optimal gain", f"{known.gain:.9g}"),
+        ("mixing time", known.refused.get("mixing_time") or f"{known.mixing_time} over all policies{exact}"),
+        ("contraction time", known.refused.get("contraction_time") or f"{known.contraction_time:.4g} for all policies"),
+        ("mismatch ρ", known.refused.get("mismatch") or f"{known.mismatch:.5g} over all policies (the theorem's)"),
+        ("", known.refused.get("optimal_mismatch") or f"{known.optimal_mismatch:.5g} of the optimal one (its proof's)"),
+    ]  # fmt: skip
+    print_facts(f"{options.algorithm} on {options.problem}", size, rows)
+    print_lines("regret, taken apart", _decomposition(facts))
+    print_lines("theorem and measurement, of the run that comes closest", _pairs(facts))
+    print_lines("online learning: the bound on R2, term by term, means over runs", _terms(facts))
+    print_lines("evaluation: a share of 95 % has sup-norm errors below ε₀ + C̃ (ln(1/δ)/τ)^½", _evaluation(found))
+    print_lines("the theorem", _theorem(found, facts))
+    print_lines("growth: regret ~ T^p, with τ ~ T^⅔", _growth(found))
+    print_lines("exact Q, τ = 1: regret after K phases", _exact(found))
+
+
+def _decomposition(facts: dict[str, Any]) -> Iterator[str]:
+    for part, value in facts["totals"].items():
+        name, meaning = NAMES[part]
+        yield f"{name:24}{_interval(value['mean'], value['lower'], value['upper']):32}{meaning}".rstrip()
+    yield f"The identities hold to {facts['residual']:.1e} of the largest part."
+    if facts["stiff"]:
+        yield f"But in {plural(facts['stiff'], 'phase')} Q is too large to check them: R1 is what they leave there."
+    if facts["multichain"]:
+        yield f"In {plural(facts['multichain'], 'phase')} the gain depends on the state: it is weighed by μ*."
+
+
+def _pairs(facts: dict[str, Any]) -> Iterator[str]:
+    for pair in facts["pairs"]:
+        if pair["bound"] is None:
+            yield f"{pair['name']:30}{_number(pair['measured']):>12}   no bound: {pair['reason']}"
+        else:
+            verdict = "≤" if pair["holds"] else "EXCEEDS"
+            yield f"{pair['name']:30}{_number(pair['measured']):>12} {verdict} {_number(pair['bound'])}"
+        yield f"  {pair['statement']}"
+
+
+def _terms(facts: dict[str, Any]) -> Iterator[str]:
+    terms = facts["online_learning"]
+    if terms is None:
+        yield facts["refused"]["online_learning"]
+        return
+    meanings = {
+        "regret": "R2, what it is a bound on",
+        "stability": "the price of surprises",
+        "regularisation": "the price of staying near uniform",
+        "movement": "what moving policies earn",
+        "prediction": "what the last prediction promises",
+        "bound": f"exceeded in {terms['exceeded']} of {facts['runs'] * len(terms['bound'])} states of runs",
+    }
+    for term, meaning in meanings.items():
+        sign = {"regret": " ", "stability": " ", "movement": "−", "bound": "="}.get(term, "+")
+        yield f"{sign} {term:22}{_number(sum(terms[term])):>10}   {meaning}"
+
+
+def _evaluation(found: Study) -> Iterator[str]:
+    for name in ("uniform", "last"):
+        if name not in found.decays:
+            yield f"{name + ' policy':16}{found.refused[f'decay_{name}']}"
+            continue
+        decay = found.decays[name]
+        floor, constant = decay.approximation_error, decay.constant
+        shown = f"ε₀ {_interval(floor.estimate, floor.lower, floor.upper)}"
+        yield f"{name + ' policy':16}{shown:32}C̃ {_interval(constant.estimate, constant.lower, constant.upper)}"
+
+
+def _theorem(found: Study, facts: dict[str, Any]) -> Iterator[str]:
+    if found.theorem is None:
+        yield found.refused["theorem"]
+        return
+    lengths = " or ".join(_number(value) for value in found.phase_lengths.values())
+    regret, rate = _number(facts["totals"]["regret"]["mean"]), _number(found.theorem.rate)
+    yield f"regret        {regret:>8}   its rate t² (ρ C̃²)^⅓ T^⅔ + T ε₀: {rate}"
+    yield f"phase length  {facts['settings']['phase_length']:>8}   recommended: {lengths}, by the one or the other ρ"
+    yield "C̃ and ε₀ are those of the uniform policy; rates leave out constants and logarithms."
+
+
+def _growth(found: Study) -> Iterator[str]:
+    for name in (*found.growth, *(key[7:] for key in found.refused if key.startswith("growth_"))):
+        if name not in found.growth:
+            yield f"{name:12}{found.refused[f'growth_{name}']}"
+            continue
+        grown = found.growth[name]
+        p = grown.exponent
+        means = " → ".join(map(_number, grown.regrets.mean(axis=1)))
+        yield f"{name:12}p = {p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]   {means}"
+
+
+def _exact(found: Study) -> Iterator[str]:
+    if not found.exact:
+        yield found.refused["exact"]
+        return
+    counts = next(iter(found.exact.values()))
+    yield f"{'K':22}" + "".join(f"{k:>10}" for k in counts)
+    for name, regrets in found.exact.items():
+        yield f"{name:22}" + "".join(f"{regret:10.4g}" for regret in regrets.values())
+
+
+def _interval(mean: float, lower: float | None, upper: float | None) -> str:
+    return _number(mean) + ("" if lower is None or upper is None else f" [{_number(lower)}, {_number(upper)}]")
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
