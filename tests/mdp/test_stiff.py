@@ -246,3 +246,13 @@ def test_the_bias_of_the_policy_is_optimal_in_transient_states_too():
         if np.ptp(solution.gains) == 0.0:
             best = mdp.backup(solution.bias).max(axis=1)
             assert best == pytest.approx(solution.gains + solution.bias, abs=1e-10)
+
+
+def test_what_overflows_is_told():
+    """States that are left once in 10³⁰⁰ steps, with rewards that are no longer finite when multiplied by that."""
+    rare = 1e-300
+    transitions = [[[1.0 - rare, rare], [0.0, 1.0]], [[1.0, 0.0], [rare, 1.0 - rare]]]
+    policy = [[1.0, 0.0], [0.0, 1.0]]
+    assert policy_values(FiniteMDP(transitions, [[1.0, 0.0], [0.0, 0.0]]), policy).gain == pytest.approx(0.5)
+    with pytest.raises(DoesNotExist, match="too rarely for double precision"):
+        policy_values(FiniteMDP(transitions, [[1e20, 0.0], [0.0, 0.0]]), policy)

@@ -10,6 +10,7 @@ import pytest
 from browser import plot, table
 
 import aapi
+from aapi import theory
 from aapi.environments import deep_sea, ergodic
 from aapi.experiments import Store, summarise
 from aapi.experiments.inside import median_run, read_inside
@@ -235,6 +236,37 @@ def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
     page.locator("#quantity button[data-value=temperature]").click()
     followed = plot(page, "#trace").traces[0]["y"]
     assert followed == sorted(followed)  # the sum of squared surprises never falls
+
+
+def test_theory_is_what_the_library_says(page, stored):
+    cell = next(c for c in STUDY.cells() if (c.problem.label, c.algorithm) == ("ergodic 5", "aapi"))
+    row = next(
+        r for r in summarise(stored, stored.plans()).rows if (r.plan.problem, r.plan.algorithm) == ("ergodic 5", "aapi")
+    )
+    candidate = cell.candidates[row.chosen]
+    parts = theory.analyse(aapi.run(candidate.algorithm, ergodic(5), 4000, 3, cell.seed, record=True)).decomposition
+    page.select_option("#theory-problem", "ergodic 5")
+    page.locator("#theory-view button[data-value=pseudo]").click()
+    titles = page.locator("#theory-panels h3").all_inner_texts()
+    assert titles == ["aapi, 3 runs", "politex, 3 runs", "rlsvi, 3 runs"]
+    drawn = {each["name"]: each["y"] for each in plot(page, "#theory-panels .plot").traces if each["name"]}
+    for label, part in (
+        ("pseudo-regret", "pseudo_regret"), ("estimation R1", "estimation"), ("online learning R2", "online_learning"),
+    ):  # fmt: skip
+        assert drawn[label][-1] == pytest.approx(parts.total(part).mean(), rel=1e-3)
+    lemmas = page.locator("#theory-pairs tbody tr").all_inner_texts()
+    assert "estimation R1" in lemmas[2]
+    assert lemmas[3].count("≤") == 3  # the statement, and two algorithms
+    assert "no bound" in lemmas[3]  # of RLSVI
+    assert "rlsvi" not in page.locator("#theory-notes").inner_text()
+    assert "does not follow the regularised leader" in page.locator("#theory-notes").inner_text()
+    page.locator("#theory-view button[data-value=online]").click()
+    assert page.locator("#theory-panels h3").all_inner_texts() == ["aapi, 3 runs", "politex, 3 runs"]
+    bars = plot(page, "#theory-panels .plot").traces
+    assert [each["name"] for each in bars] == ["stability", "regularisation", "− movement", "bound", "regret"]
+    assert sum(bars[4]["y"]) == pytest.approx(parts.total("online_learning").mean(), rel=1e-3)
+    page.select_option("#theory-problem", "deep-sea 4")
+    assert "periodic" in page.locator("#theory-notes").inner_text()
 
 
 def click(page, selector, across, down):

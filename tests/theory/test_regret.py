@@ -77,7 +77,8 @@ def test_by_hand():
     q_hat = np.array([[[9.0, 9.0], [3.0, 1.0]]])
     phases = Phases(
         lengths=np.array([10]), rewards=np.array([4.0]), policies=uniform, next_policy=uniform[0],
-        gains=np.array([0.25]), unichain=np.array([True]), q_values=q, evaluated=np.array([True]), q_hats=q_hat,
+        gains=np.array([0.25]), unichain=np.array([True]), cut=np.zeros(1, bool),
+        q_values=q, evaluated=np.array([True]), q_hats=q_hat,
         temperatures=None, surprises=None, predictions=None, reward_scale=1.0,
     )  # fmt: skip
     parts = split(phases, against)
@@ -105,6 +106,7 @@ def test_any_policies_against_any_other(data):
     phases = Phases(
         lengths=np.array([1, 7, 7, 3]), rewards=scale * random.normal(size=4), policies=taken, next_policy=taken[0],
         gains=np.array([each.gains @ against.distribution for each in values]), unichain=np.ones(4, bool),
+        cut=np.zeros(4, bool),
         q_values=np.array([each.q_values for each in values]), evaluated=np.array([True, False, True, True]),
         q_hats=scale * random.normal(size=(3, *mdp.rewards.shape)), temperatures=None, surprises=None, predictions=None,
         reward_scale=scale,
@@ -164,3 +166,14 @@ def test_what_is_asked_for_in_vain():
     assert short.errors.sup.shape == (2, 0)
     assert short.refused["online_learning"].endswith("no phase was evaluated")
     assert short.decomposition.total("unevaluated") == pytest.approx(short.decomposition.total("pseudo_regret"))
+
+
+def test_actions_too_rare_for_double_precision_are_left_out():
+    """Who goes once in 10³⁰⁰ steps, stays: then the gain depends on the state."""
+    mdp = two_states().scaled(1e20)
+    result = aapi.run(aapi.algorithms.Uniform(phase_length=5), mdp, 10, record=True)
+    result.record.policies[0, 1] = [[1.0, 1e-300], [1.0, 1e-300]]
+    found = theory.analyse(result)
+    assert (found.cut, found.multichain) == (1, 1)
+    assert found.decomposition.pseudo_regret[0] == pytest.approx([3.75e20, 0.0], rel=1e-9)  # μ_* is in state 1
+    assert found.decomposition.residual.max() <= 1e-8

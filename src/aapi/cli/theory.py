@@ -180,10 +180,14 @@ def _decomposition(facts: dict[str, Any]) -> Iterator[str]:
         name, meaning = NAMES[part]
         yield f"{name:24}{_interval(value['mean'], value['lower'], value['upper']):32}{meaning}".rstrip()
     yield f"The identities hold to {facts['residual']:.1e} of the largest part."
-    if facts["stiff"]:
-        yield f"But in {plural(facts['stiff'], 'phase')} Q is too large to check them: R1 is what they leave there."
-    if facts["multichain"]:
-        yield f"In {plural(facts['multichain'], 'phase')} the gain depends on the state: it is weighed by μ*."
+    told = {
+        "stiff": "Q is too large to check them: R1 is what they leave there.",
+        "multichain": "the gain depends on the state: it is weighed by μ*.",
+        "cut": "actions of probability below 1e-9 are left out.",
+    }
+    for name, what in told.items():
+        if facts[name]:
+            yield f"In {plural(facts[name], 'phase')} of all runs {what}"
 
 
 def _pairs(facts: dict[str, Any]) -> Iterator[str]:

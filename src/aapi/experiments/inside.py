@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,27 +12,23 @@ import numpy as np
 
 from aapi.algorithms import simulator
 from aapi.errors import AapiError
-from aapi.experiments.choice import choose, groups
-from aapi.experiments.runner import AHEAD, Interrupted
+from aapi.experiments.jobs import Job
 from aapi.experiments.store import StoreError
-from aapi.experiments.work import expected_seconds, run_key, told
+from aapi.experiments.work import expected_seconds, run_key
 from aapi.mdp import FiniteMDP, solve
-from aapi.progress import progress_bars
 from aapi.simulation import ContinuousProblem, LinearPolicy
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from aapi.algorithms import Phase
     from aapi.experiments.configuration import Configuration, Problem
-    from aapi.experiments.engines import Engine
     from aapi.experiments.store import Run, Store
     from aapi.experiments.study import Cell
 
-__all__ = ["Inside", "look_inside", "median_run", "read_inside", "stored_inside"]
+__all__ = ["Inside", "inside_jobs", "median_run", "packed_inside", "read_inside", "stored_inside"]
 
 FRAMES = 32  # phases that are kept, early ones closer together
 LARGEST = 2500  # states
@@ -66,48 +60,19 @@ def median_run(runs: Sequence[Run]) -> Run | None:
     return done[(len(done) - 1) // 2][2] if done else None
 
 
-def look_inside(
-    cells: Sequence[Cell], store: Store, engine: Engine, stop: threading.Event, *, progress: bool = False
-) -> None:
-    """Keep the inside of the median run of each cell; but not of Gymnasium environments, or where it is there already.
-
-    What goes wrong is kept in place of it, and tried again next time: no results are lost for want of a picture.
-    stop: when it is set, what is under way is finished, and `Interrupted` is raised.
-    """
-    wanted = deque(_wanted(cells, store))
-    total = sum(expected_seconds(configuration) for configuration, _, _ in wanted)
-    flying: dict[Future[bytes], tuple[Configuration, int, int]] = {}
-    with progress_bars({"looking inside": total}, show=progress) as advance:
-        while flying or (wanted and not stop.is_set()):
-            while wanted and len(flying) < AHEAD * engine.workers and not stop.is_set():
-                each = wanted.popleft()
-                flying[engine.executor.submit(_look, *each)] = each
-            for future in wait(flying, timeout=0.5, return_when=FIRST_COMPLETED).done:
-                configuration, seed, number = flying.pop(future)
-                error = future.exception()
-                contents = _packed({"error": told(error)}) if error is not None else future.result()
-                store.add_inside(run_key(configuration.key, seed, number), contents)
-                advance("looking inside", expected_seconds(configuration), "")
-    if wanted:
-        raise Interrupted(f"all runs are stored in {store.folder}, but not what {len(wanted)} of them are like inside")
-
-
-def _wanted(cells: Sequence[Cell], store: Store) -> Iterator[tuple[Configuration, int, int]]:
-    plans = [cell.plan for cell in cells]
+def inside_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Store) -> Iterator[Job]:
+    """The median run of each cell is looked into; but not of Gymnasium environments, or where that was done before."""
     seen: set[tuple[str, str]] = set()  # the first study that has an algorithm on a problem
-    for members in groups(plans):
-        chosen = choose(store, [plans[i] for i in members])
-        if chosen is None:
+    for cell, configuration in chosen:
+        run = median_run(store.runs(configuration.key, cell.seed, range(cell.runs)))
+        what = (cell.problem.label, cell.algorithm)
+        if run is None or what in seen or len(seen) == MOST or not _can_be_looked_into(cell.problem):
             continue
-        for cell in (cells[i] for i in members):
-            configuration, what = cell.candidates[chosen], (cell.problem.label, cell.algorithm)
-            run = median_run(store.runs(configuration.key, cell.seed, range(cell.runs)))
-            if run is None or what in seen or len(seen) == MOST or not _can_be_looked_into(cell.problem):
-                continue
-            seen.add(what)
-            kept = stored_inside(store, run.key)
-            if kept is None or "error" in kept.about:  # what went wrong, or was damaged, is done again
-                yield configuration, cell.seed, run.number
+        seen.add(what)
+        kept = stored_inside(store, run.key)
+        if kept is None or "error" in kept.about:  # what went wrong, or was damaged, is done again
+            key, arguments = run_key(configuration.key, cell.seed, run.number), (configuration, cell.seed, run.number)
+            yield Job(key, expected_seconds(configuration), _look, arguments)
 
 
 def _can_be_looked_into(problem: Problem) -> bool:
@@ -127,16 +92,15 @@ def stored_inside(store: Store, run: str) -> Inside | None:
 
 
 def read_inside(contents: bytes) -> Inside:
-    """What `look_inside` kept; no code is run."""
+    """What was kept of a run; no code is run."""
     with np.load(io.BytesIO(contents), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     about = json.loads(arrays.pop("about").item())
-    if "error" in about:
-        return Inside(about, NOTHING, NOTHING, {})
-    return Inside(about, arrays.pop("phases"), arrays.pop("steps"), arrays)
+    return Inside(about, arrays.pop("phases", NOTHING), arrays.pop("steps", NOTHING), arrays)
 
 
-def _packed(about: dict[str, Any], **arrays: Any) -> bytes:
+def packed_inside(about: dict[str, Any], **arrays: Any) -> bytes:
+    """For `read_inside`."""
     file = io.BytesIO()
     np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
     return file.getvalue()
@@ -159,7 +123,7 @@ def _look(configuration: Configuration, seed: int, number: int) -> bytes:
         raise AapiError("its phases are not numbered from 1 on")
     tables = {name: _compact(found) for name, found in seen.items() if len(found) == len(kept)}
     phases, steps = np.array(kept).T
-    return _packed(see.about | {"run": number}, phases=phases, steps=steps, **tables)
+    return packed_inside(see.about | {"run": number}, phases=phases, steps=steps, **tables)
 
 
 def _compact(tables: list[Any]) -> NDArray[np.floating[Any]]:

@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
+from aapi.experiments.afterwards import look_back
 from aapi.experiments.engines import start_engine
-from aapi.experiments.inside import look_inside
 from aapi.experiments.runner import requests_to_stop, run_cells
 from aapi.experiments.standing import work_left
 from aapi.experiments.store import Store
@@ -55,6 +55,6 @@ def run_studies(
             start_engine(engine or ("processes" if foreign else "threads"), workers, address) as started,
         ):
             run_cells(cells, store, started, stop, progress=progress, retry_failed=retry_failed)
-            look_inside(cells, store, started, stop, progress=progress)
+            look_back(cells, store, started, stop, progress=progress)
         store.end(session, time.perf_counter() - start)
         return summarise(store, plans)

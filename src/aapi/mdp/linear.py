@@ -50,7 +50,10 @@ class TransientSystem:
         self._reduced = transitions.shape[0] <= REDUCTION_SIZE
         if self._reduced:
             dense = transitions.toarray() if is_sparse(transitions) else transitions.copy()
-            self._matrix, self._exits = _reduce(dense, leaving)
+            with np.errstate(over="ignore", invalid="ignore"):
+                self._matrix, self._exits = _reduce(dense, leaving)
+            if not np.isfinite(self._matrix).all():
+                raise _unsolvable()
             return
         if is_sparse(transitions):
             off_diagonal = transitions - scipy.sparse.diags_array(transitions.diagonal())
@@ -65,17 +68,20 @@ class TransientSystem:
 
     def solve(self, rhs: FloatArray, *, transposed: bool = False) -> FloatArray:
         """The x with (I − P) x = rhs, or (I − P)ᵀ x = rhs."""
-        if self._reduced:
-            return (_solve_reduced_transposed if transposed else _solve_reduced)(self._matrix, self._exits, rhs)
-        if self._iterate:
+        if not self._reduced and self._iterate:
             x = _gmres(self._matrix.T if transposed else self._matrix, rhs)
             if x is not None:
                 return x
             self._iterate = False
-        x = self._solve_by_factors(rhs, transposed)
+        solve = self._solve_by_reduction if self._reduced else self._solve_by_factors
+        x = solve(rhs, transposed)
         if not np.isfinite(x).all():
             raise _unsolvable()
         return x
+
+    def _solve_by_reduction(self, rhs: FloatArray, transposed: bool) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
+            return (_solve_reduced_transposed if transposed else _solve_reduced)(self._matrix, self._exits, rhs)
 
     def _solve_by_factors(self, rhs: FloatArray, transposed: bool) -> FloatArray:
         sparse = is_sparse(self._matrix)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.experiments.inside import Inside, median_run, stored_inside
 from aapi.experiments.plan import titled
 from aapi.experiments.standing import standing
 from aapi.report.colours import styles
 from aapi.report.curves import read_curve
+from aapi.report.kept import decompositions, insides
 from aapi.report.sentences import sentences
 from aapi.report.tables import failures, told_choice, told_span, told_value
 
@@ -55,6 +55,7 @@ def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0
         ],
         "sensitivity": list(_sensitivity(summary, summary.sensitivity)),
         "scaled": list(_sensitivity(summary, summary.scaled)),
+        "theories": list(_theories(store, summary.rows)) if points else [],
         "insides": list(_seen(store, summary.rows, cells)) if cells else [],
         "sessions": [_session(session, running) for session in store.sessions()],
     }  # fmt: skip
@@ -122,32 +123,33 @@ def _sensitivity(summary: Summary, entries: Sequence[dict[str, Any]]) -> Iterato
         }  # fmt: skip
 
 
-def _insides(store: Store, rows: Sequence[Row]) -> Iterator[tuple[str, str, Inside]]:
-    """Problem, algorithm, and what the median run was like inside. Problems of one name but other gains are others."""
-    seen: set[Any] = set()
-    models: dict[str, list[Any]] = {}
-    for row in rows:
-        plan, run = row.plan, median_run(row.runs)
-        what = (plan.problem, plan.references, plan.algorithm)
-        kept = None if run is None or what in seen else stored_inside(store, run.key)
-        if kept is not None:
-            seen.add(what)
-            known = models.setdefault(plan.problem, [])
-            if plan.references not in known:
-                known.append(plan.references)
-            problem = plan.problem if known[0] == plan.references else f"{plan.problem} ({plan.study})"
-            yield problem, plan.algorithm, kept
-
-
 def _unseen(store: Store, rows: Sequence[Row]) -> Iterator[str]:
-    for problem, algorithm, inside in _insides(store, rows):
+    for problem, algorithm, inside in insides(store, rows):
         if "error" in inside.about:
             yield f"{algorithm} on {problem} could not be looked into: {inside.about['error']}"
+    for problem, algorithm, found in decompositions(store, rows):
+        if "error" in found:
+            yield f"the regret of {algorithm} on {problem} could not be taken apart: {found['error']}"
+
+
+def _theories(store: Store, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    for problem, algorithm, found in decompositions(store, rows):
+        if "error" not in found:
+            yield {"problem": problem, "algorithm": algorithm} | _rounded(found)
+
+
+def _rounded(value: Any) -> Any:
+    """JSON with numbers of no more digits than pictures need."""
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def _seen(store: Store, rows: Sequence[Row], cells: int) -> Iterator[dict[str, Any]]:
     """cells: how many states, times phases, to show of each."""
-    for problem, algorithm, inside in _insides(store, rows):
+    for problem, algorithm, inside in insides(store, rows):
         if "visits" in inside.tables:
             count, states = inside.tables["visits"].shape
             kept = np.unique(np.linspace(0, count - 1, max(FEWEST_PHASES, cells // states)).round().astype(int))

@@ -16,20 +16,31 @@ if TYPE_CHECKING:
     from aapi.experiments.summary import Comparison, Row, Summary
     from aapi.statistics import Interval
 
-__all__ = ["comparison_lines", "result_lines", "scale_lines", "sensitivity_lines", "settings_lines", "write_markdown"]
+__all__ = [
+    "comparison_lines",
+    "decomposition_lines",
+    "result_lines",
+    "scale_lines",
+    "sensitivity_lines",
+    "settings_lines",
+    "write_markdown",
+]
 
 FILE = "results.md"
+Parts = tuple[str, str, dict[str, Any]]  # problem, algorithm, and what `theory.summary` said
 
 
-def write_markdown(summary: Summary, folder: str | os.PathLike[str], commands: Sequence[str]) -> Path:
-    """Write the page into the folder, and return its path."""
+def write_markdown(
+    summary: Summary, folder: str | os.PathLike[str], commands: Sequence[str], parts: Sequence[Parts] = ()
+) -> Path:
+    """Write the page into the folder, and return its path. parts: of regret, by problem and algorithm."""
     path = Path(folder) / FILE
     with atomic_write(path) as file:
-        file.write("\n".join([*_page(summary, commands), ""]).encode())
+        file.write("\n".join([*_page(summary, commands, parts), ""]).encode())
     return path
 
 
-def _page(summary: Summary, commands: Sequence[str]) -> Iterator[str]:
+def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Parts]) -> Iterator[str]:
     yield "# Results"
     yield ""
     made = ", ".join(f"`{command}`" for command in dict.fromkeys(commands))
@@ -47,6 +58,10 @@ def _page(summary: Summary, commands: Sequence[str]) -> Iterator[str]:
     if summary.sensitivity:
         yield from ("", "## Sensitivity to what was tuned", "")
         yield from sensitivity_lines(summary.sensitivity)
+    taken = [each for each in parts if "error" not in each[2]]
+    if taken:
+        yield from ("", "## Where regret comes from", "")
+        yield from decomposition_lines(taken)
     failed = list(failures(summary))
     if failed:
         yield from ("", "## Failed and missing runs", "", *(f"- {line}" for line in failed))
@@ -130,6 +145,24 @@ def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:
         ("problem", "algorithm", *values),
         [(*place, *(scores.get(value, "") for value in values)) for place, scores in found.items()],
     )
+
+
+def decomposition_lines(parts: Sequence[Parts]) -> Iterator[str]:
+    """Noise, pseudo-regret, and its parts R1 and R2, of some runs done again."""
+    yield "Of the first runs, done again: regret = noise + pseudo-regret, pseudo-regret = R1 + R2 (see docs/theory.md)."
+    yield ""
+    names = ("regret", "noise", "pseudo_regret", "estimation", "online_learning")
+    lines = []
+    for problem, algorithm, found in parts:
+        totals = [found["totals"][name] for name in names]
+        lines.append((problem, algorithm, str(found["runs"]), *(_total(total) for total in totals)))
+    yield from _table(("problem", "algorithm", "runs", "regret", "noise", "pseudo-regret", "R1", "R2"), lines)
+
+
+def _total(total: dict[str, Any]) -> str:
+    if total["lower"] is None:
+        return f"{total['mean']:,.4g}"
+    return f"{total['mean']:,.4g} [{total['lower']:,.4g}, {total['upper']:,.4g}]"
 
 
 def _score(entry: dict[str, Any]) -> str:

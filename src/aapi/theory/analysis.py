@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from aapi.algorithms import Result, run
+from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.progress import progress_bar
 from aapi.theory.comparator import Comparator, comparator
@@ -37,7 +38,7 @@ class Analysis:
     """Arrays over runs and phases, or runs and states; see the class of each part.
 
         phase_ends: steps, (phases,); evaluated: which phases were, (phases,). last_policy: of the first run.
-    multichain: phases, of all runs, whose gain depends on the state; there, λ_{π_k} is weighed by μ_*.
+    multichain, cut: phases, of all runs, that are not `unichain`, or `cut`; see Phases.
     online_learning: None where its bound makes no sense; `refused` says why.
     """
 
@@ -49,6 +50,7 @@ class Analysis:
     num_runs: int
     last_policy: NDArray[np.float64]
     multichain: int
+    cut: int
     decomposition: Decomposition
     errors: EvaluationErrors
     relative_q: RelativeQ
@@ -64,12 +66,13 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
     """
     refused: dict[str, str] = {}
     parts: dict[str, list[Any]] = {}
-    multichain, first, fixed = 0, None, None
+    multichain, cut, first, fixed = 0, 0, None, None
     for result in [results] if isinstance(results, Result) else results:
         if fixed is None or first is None:
             first, fixed = result, comparator(recorded(result)[1], against)
         for phases in exact_phases(result, fixed):
             multichain += int((~phases.unichain).sum())
+            cut += int(phases.cut.sum())
             found: dict[str, Any] = {
                 "decomposition": split(phases, fixed),
                 "errors": evaluation_errors(phases, fixed),
@@ -95,6 +98,7 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
         num_runs=len(parts["decomposition"]),
         last_policy=first.final_policy[0],
         multichain=multichain,
+        cut=cut,
         refused=refused,
         **({"online_learning": None} | whole),
     )
@@ -112,7 +116,9 @@ def analysed_runs(
     progress: bool = False,
 ) -> Analysis:
     """Run an algorithm and analyse it, a few runs at a time: memory does not grow with their number."""
-    phases = -(-num_steps // algorithm.phase_length)
+    at_least(1, num_steps=num_steps, num_runs=num_runs)
+    algorithm.check()
+    phases = -(-num_steps // getattr(algorithm, "phase_length", 1))
     size = max(1, RECORDED // (4 * phases * mdp.num_states * mdp.num_actions))
 
     def some() -> Iterator[Result]:

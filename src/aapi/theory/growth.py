@@ -67,6 +67,8 @@ def regret_growth(
     The algorithm's own phase length is that of the largest T. Shorter ones are no shorter than the horizon of its
     returns.
     """
+    if not hasattr(algorithm, "phase_length") or not hasattr(algorithm, "__dataclass_fields__"):
+        raise InvalidInput(f"growth needs a dataclass with a phase_length, which {algorithm!r} is not")
     if len(set(steps)) < 2:
         raise InvalidInput("growth needs two numbers of steps at least")
     horizons = np.array(sorted(set(steps)))

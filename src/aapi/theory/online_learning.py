@@ -94,9 +94,9 @@ def lemma_eta(num_actions: int) -> float:
 def online_learning(phases: Phases, against: Comparator) -> OnlineLearning:
     """The regret of one run; an error that says why, for algorithms that are no follow-the-regularised-leader."""
     if not phases.evaluated.any():
-        raise DoesNotExist("no bound on online learning: no phase was evaluated")
+        raise DoesNotExist("no phase was evaluated")
     if phases.temperatures is None or phases.surprises is None or phases.predictions is None:
-        raise DoesNotExist("no bound on online learning: the algorithm does not follow the regularised leader")
+        raise DoesNotExist("the algorithm does not follow the regularised leader")
     policies = np.concatenate([phases.policies[phases.evaluated], phases.next_policy[None]])
     return regret_and_bound(
         policies, phases.q_hats, phases.temperatures, phases.surprises, phases.predictions, against.policy
@@ -120,10 +120,10 @@ def regret_and_bound(
     now = np.broadcast_to(temperatures, surprises.shape)
     before = np.concatenate([np.zeros_like(now[:1]), now[:-1]])
     if (before > now * (1.0 + FALLS)).any():
-        raise DoesNotExist("no bound on online learning: the temperature falls at times, and the lemma needs it not to")
+        raise DoesNotExist("the temperature falls at times, and the lemma needs it not to")
     leaders = boltzmann(np.cumsum(q_hats, axis=0) + predictions, now)
     if not np.abs(leaders - policies[1:]).max(initial=0.0) <= SAME:
-        raise DoesNotExist("no bound on online learning: the policies do not follow the regularised leader")
+        raise DoesNotExist("the policies do not follow the regularised leader")
     uniform = np.ptp(policies[:-1], axis=2) == 0.0
     before = np.where(uniform & (before == 0.0), now, before)
     moved = np.abs(np.diff(policies, axis=0)).sum(axis=2) ** 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.errors import InvalidInput
+from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import exact_q_values
 from aapi.mdp import FiniteMDP
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Phases", "exact_phases"]
 
+RARE = 1e-9
 SAME = 1e-9  # gains closer than this, relative to the rewards, are one gain
 
 
@@ -30,6 +31,8 @@ class Phases:
 
     lengths: τ_k; rewards: the sum of those of the phase; policies: π_k; next_policy: what would have come next.
     gains: λ_{π_k}; where that depends on the state, `unichain` is false, and it is weighed by μ_*.
+    cut: where actions of probability below RARE are left out of π_k, since with them some states would be left too
+        rarely for double precision; a run would have to be as long as 1/RARE to tell the difference.
     q_values: Q_{π_k}; q_hats: Q̂_k; temperatures, surprises, predictions: η_k, ‖Q̂_k − M_k‖, M_{k+1}, or None.
     reward_scale: the largest reward in absolute value.
     """
@@ -40,6 +43,7 @@ class Phases:
     next_policy: NDArray[np.float64]
     gains: NDArray[np.float64]
     unichain: NDArray[np.bool_]
+    cut: NDArray[np.bool_]
     q_values: NDArray[np.float64]
     evaluated: NDArray[np.bool_]
     q_hats: NDArray[np.float64]
@@ -55,14 +59,19 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
     lengths = np.diff(result.phase_ends, prepend=0)
     scale = float(np.abs(mdp.rewards).max())
     for run, policies in enumerate(record.policies):
-        gains, q_values = exact_q_values(mdp, policies)
+        try:
+            taken, (gains, q_values) = policies, exact_q_values(mdp, policies)
+        except DoesNotExist:
+            taken = _without_rare(policies)
+            gains, q_values = exact_q_values(mdp, taken)
         yield Phases(
             lengths=lengths,
             rewards=result.rewards[run],
-            policies=policies,
+            policies=taken,
             next_policy=result.next_policy[run],
             gains=gains @ against.distribution,
             unichain=np.ptp(gains, axis=1) <= SAME * scale,
+            cut=(taken != policies).any(axis=(1, 2)),
             q_values=q_values,
             evaluated=record.evaluated,
             q_hats=record.q_hats[run],
@@ -71,6 +80,11 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
             predictions=None if record.predictions is None else record.predictions[run],
             reward_scale=scale,
         )
+
+
+def _without_rare(policies: NDArray[np.float64]) -> NDArray[np.float64]:
+    kept = np.where(policies < RARE, 0.0, policies)
+    return np.asarray(kept / kept.sum(axis=2, keepdims=True))
 
 
 def recorded(result: Result) -> tuple[Record, FiniteMDP]:

@@ -43,6 +43,7 @@ def summary(analysis: Analysis, pairs: Sequence[Pair]) -> dict[str, Any]:
         "optimal_gain": analysis.against.gain,
         "residual": float(parts.residual.max()),
         "multichain": analysis.multichain,
+        "cut": analysis.cut,
         "stiff": int(parts.stiff.sum()),
         "totals": {part: _band(values[:, -1]) for part, values in shown.items()},
         "curves": {"steps": analysis.phase_ends[kept].tolist()}

@@ -151,6 +151,7 @@ function show() {
   showTable();
   showCurves();
   showSensitivity();
+  showTheory();
   showInside();
   showMaking();
   for (const id of ["short", "table", "making"]) $(id).hidden = false;
@@ -158,6 +159,7 @@ function show() {
 }
 
 function listen() {
+  listenTheory();
   listenInside();
   const themes = ["auto", "light", "dark"];
   $("theme").addEventListener("click", () => {

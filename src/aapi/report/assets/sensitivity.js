@@ -1,5 +1,5 @@
 // Scores of tuning runs, by the value that was tried; and with rewards on other scales.
-const LEGEND = { orientation: "h", y: 1.02, yanchor: "bottom", font: { size: 11 } };
+const LEGEND = { orientation: "h", y: 1.02, yanchor: "bottom", traceorder: "normal", font: { size: 11 } };
 
 function valueAxis(entries) {
   const names = distinct(entries.flatMap((entry) => entry.names))

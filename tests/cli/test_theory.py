@@ -1,0 +1,111 @@
+"""`aapi theory`, as people and machines meet it."""
+
+import json
+
+import pytest
+
+import aapi
+from aapi import theory
+from aapi.cli.main import main
+from aapi.environments import ergodic
+from aapi.evaluation import MonteCarlo
+
+SMALL = ["--states", "5", "--steps", "4000", "--runs", "4", "--phase-length", "200"]
+
+
+def said(capsys, *arguments):
+    assert main(["theory", *arguments]) == 0
+    out, error = capsys.readouterr()
+    assert error == ""
+    return out
+
+
+def test_for_people(capsys):
+    out = said(capsys, "ergodic", *SMALL)
+    for words in (
+        "aapi on ergodic: 5 states, 2 actions", "= noise", "+ pseudo-regret", "= estimation R1", "+ online learning R2",
+        "The identities hold to", "exceeded in 0 of 20 states of runs", "uniform policy", "recommended:", "p = ",
+        "politex, tuned to K",
+    ):  # fmt: skip
+        assert words in out, words
+    assert "EXCEEDS" not in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_for_machines_it_is_what_the_library_says(capsys):
+    facts = json.loads(said(capsys, "ergodic", *SMALL, "--json", "--threads", "2"))
+    algorithm = aapi.AAPI(phase_length=200, evaluate=MonteCarlo(horizon=10, centre=True, ridge=0.1), eta=0.3)
+    found = theory.analysed_runs(algorithm, ergodic(5), 4000, 4).decomposition
+    for part in ("regret", "noise", "pseudo_regret", "estimation", "online_learning"):
+        assert facts["totals"][part]["mean"] == pytest.approx(found.total(part).mean(), rel=1e-12)
+        assert facts["curves"][part]["mean"][-1] == facts["totals"][part]["mean"]
+    assert facts["settings"]["phase_length"] == 200
+    assert facts["constants"]["mixing_time"] == 6
+    assert set(facts["growth"]) == {"aapi", "politex"}
+    assert all(pair["holds"] for pair in facts["pairs"])
+    assert facts["recommended_phase_length"]["mismatch"] < facts["recommended_phase_length"]["optimal_mismatch"]
+
+
+def test_figures_and_numbers(capsys, tmp_path):
+    out = said(capsys, "ergodic", *SMALL, "--out", str(tmp_path / "made"))
+    names = {path.name for path in (tmp_path / "made").iterdir()}
+    kinds = ("regret", "noise", "evaluation", "online-learning", "relative-q", "growth")
+    assert names == {"theory.json"} | {f"theory-{kind}.{ending}" for kind in kinds for ending in ("pdf", "png")}
+    assert "13 files" in out
+    json.loads((tmp_path / "made" / "theory.json").read_text())
+
+
+def test_a_problem_that_is_not_ergodic(capsys):
+    out = said(capsys, "deep-sea", "--size", "4", "--steps", "3000", "--runs", "3")
+    assert "periodic, with period 4" in " ".join(out.split())
+    assert "the theorem does not apply" in out
+    assert "no bound: no contraction time" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("algorithm", ["rlsvi", "uniform", "greedy"])
+def test_algorithms_that_the_lemmas_are_not_about(capsys, algorithm):
+    out = said(capsys, "ergodic", *SMALL, "--algorithm", algorithm)
+    expected = {
+        "rlsvi": "the algorithm does not follow",
+        "uniform": "no phase was evaluated",
+        "greedy": "do not follow",
+    }
+    assert expected[algorithm] in out
+    assert f"{algorithm:12}p = " in out
+    assert "politex     p = " in out
+
+
+def test_one_run_has_no_intervals(capsys):
+    facts = json.loads(said(capsys, "ergodic", *SMALL, "--runs", "1", "--json"))
+    assert facts["totals"]["regret"]["lower"] is None
+    assert "[" not in said(capsys, "ergodic", *SMALL, "--runs", "1").partition("taken apart")[2].partition("theorem")[0]
+
+
+def test_slips(capsys):
+    out = said(capsys, "slips")
+    assert out.count("printed  ") == out.count("shown") == 10
+    assert len(json.loads(said(capsys, "slips", "--json"))) == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cartpole"], "cartpole has no finite model"),
+        (["ergodc"], "did you mean ergodic"),
+        (["ergodic", "--runs", "0"], "--runs must be at least 1"),
+        (["ergodic", "--steps", "x"], "invalid int value: 'x'"),
+        (["ergodic", "--features", "aggregate:99"], "groups must be at most the number of states, 10"),
+        (["ergodic", "--features", "fourier:2"], "features of vectors"),
+        (["ergodic", "--eta", "nan"], "--eta must be a finite number"),
+        (["ergodic", "--out", "/dev/null/x"], "cannot make the folder /dev/null/x"),
+    ],
+)
+def test_mistakes(capsys, arguments, words):
+    try:
+        status = main(["theory", *arguments])
+    except SystemExit as error:
+        status = error.code
+    assert status == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
