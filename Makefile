@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results settings pictures test bench interop clean
+.PHONY: reproduce results settings pictures theory test bench interop clean
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
@@ -14,6 +14,10 @@ results: .venv/.installed
 	$(BIN)/aapi reproduce all --preset paper --out results/paper
 	$(BIN)/aapi sweep studies/why-deep-sea.toml --out results/why
 	$(BIN)/python docs/results.py results/paper results/why
+
+# docs/theory.md and its pictures: every lemma, and what was measured.
+theory: .venv/.installed
+	$(BIN)/python docs/theory.py
 
 # The studies that chose what AAPI and POLITEX share on each problem.
 settings: .venv/.installed
@@ -39,6 +43,7 @@ bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/solver.py
 	.venv-bench/bin/python benchmarks/learning.py
 	.venv-bench/bin/python benchmarks/continuous.py
+	.venv-bench/bin/python benchmarks/theory.py
 
 # Stable-Baselines3 on our environments; apart, because it needs torch.
 interop: .venv-interop/.installed

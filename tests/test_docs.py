@@ -45,6 +45,18 @@ def shrunk(study):
     return dataclasses.replace(study, steps=1000, runs=2, tuning_runs=1)
 
 
+def test_the_python_of_the_page_on_theory_runs():
+    (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "theory.md").read_text(), re.S)
+    exec(compile(code, "theory.md", "exec"), {})  # noqa: S102
+
+
+@pytest.mark.parametrize("name", ["theory", "results"])
+def test_a_page_that_is_made_has_the_text_of_its_template(name):
+    made = (DOCS / f"{name}.md").read_text()
+    for text in re.split(r"<!-- .+? -->", (DOCS / f"{name}.template.md").read_text()):
+        assert text in made, f"make {name}"
+
+
 def test_the_python_of_the_page_on_reports_runs(results_folder, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "report.md").read_text(), re.S)
     monkeypatch.chdir(results_folder)

@@ -1,0 +1,234 @@
+"""Write docs/theory.md: the text of docs/theory.template.md, with what aapi.theory finds, and its pictures.
+
+make theory
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+import aapi
+from aapi import theory
+from aapi.environments import access_control, deep_sea, ergodic, garnet, river_swim
+from aapi.evaluation import MonteCarlo
+from aapi.features import Aggregation
+from aapi.names.algorithms import ALGORITHMS, make_algorithm, problem_defaults
+from aapi.report.theory_figures import write_theory_figures
+from aapi.statistics import band
+from aapi.theory.slips import play, random_sequences
+
+HERE = Path(__file__).parent
+PROBLEMS = {"ergodic (5, 2)": ergodic(5, 2), "ergodic (10, 2)": ergodic(10, 2), "ergodic (20, 5)": ergodic(20, 5)}
+STEPS, RUNS = 100_000, 20
+
+
+def algorithm(name: str):
+    """With the settings that `aapi theory ergodic` has."""
+    return make_algorithm(name, {}, problem_defaults("ergodic", None, name))[0]
+
+
+def main() -> None:
+    """Fill the template in."""
+    rivals = {name: algorithm(name) for name in ("aapi", "politex")}
+    studies = {
+        (problem, first): theory.study({first: rivals[first]} | rivals, mdp, STEPS, RUNS)
+        for (problem, mdp), first in product(PROBLEMS.items(), rivals)
+    }
+    inserts = {
+        "identities": [identities()],
+        "setup": [f"T = {STEPS:,}, {RUNS} runs"],
+        "decomposition": decomposition(studies),
+        "noise": pairs(studies, ("noise", "noise, by Poisson's equation")),
+        "decay": decay(),
+        "estimation": pairs(studies, ("estimation R1",)),
+        "sequences": [sequences()],
+        "online": online(studies),
+        "relative": pairs(studies, ("relative Q, printed", "relative Q, proven"), digits=3),
+        "exact": exact(),
+        "theorem": the_theorem(studies),
+        "ratios": [ratios(studies)],
+        "growth": growth(rivals),
+        "slips": slips(),
+    }
+    text = (HERE / "theory.template.md").read_text()
+    filled = re.sub(r"<!-- (.+?) -->", lambda match: "\n".join(inserts[match[1]]), text)
+    (HERE / "theory.md").write_text(filled)
+    shown = theory.study(rivals, PROBLEMS["ergodic (10, 2)"], STEPS, RUNS)
+    write_theory_figures(shown, HERE / "pictures", formats=("png",))
+    for unused in ("noise", "online-learning"):
+        (HERE / "pictures" / f"theory-{unused}.png").unlink()
+
+
+def table(head, lines):
+    """Markdown."""
+    return [f"| {' | '.join(map(str, line))} |" for line in (head, ["---"] * len(head), *lines)]
+
+
+def number(value, digits=4):
+    """1,234 or 0.123."""
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.{digits}g}".replace("e+", "e")
+
+
+def interval(values):
+    """The mean over runs."""
+    found = band(values)
+    return f"{number(float(found.mean))} [{number(float(found.lower))}, {number(float(found.upper))}]"
+
+
+def identities() -> str:
+    """The largest residual over problems and algorithms."""
+    problems = {
+        "ergodic": ergodic(10, 2), "garnet": garnet(20, 3, 4), "river-swim": river_swim(6),
+        "access-control": access_control(4), "deep-sea": deep_sea(5),
+    }  # fmt: skip
+    worst, count = 0.0, 0
+    for (name, mdp), each in product(problems.items(), ALGORITHMS):
+        made, _ = make_algorithm(each, {}, problem_defaults(name, mdp, each) | {"phase_length": 200})
+        found = theory.analysed_runs(made, mdp, 10_000, 5)
+        worst, count = max(worst, float(found.decomposition.residual.max())), count + 1
+    return (
+        f"off by at most {worst:.0e} of the largest part, in {count} pairs of a problem and an algorithm "
+        f"({', '.join(problems)}; {', '.join(ALGORITHMS)}; 5 runs of 10,000 steps each). "
+        "Every analysis checks them to 1e-8."
+    )
+
+
+def decomposition(studies):
+    """Totals."""
+    lines = []
+    for (problem, name), study in studies.items():
+        parts = study.analysis.decomposition
+        lines.append([problem, name, *(interval(parts.total(part)) for part in theory.PARTS[:5])])
+    return table(["problem", "algorithm", "regret", "noise", "pseudo-regret", "R1", "R2"], lines)
+
+
+def pairs(studies, names, digits=4):
+    """Measurements beside their bounds."""
+    lines = []
+    for (problem, name), study in studies.items():
+        found = {pair.name: pair for pair in study.pairs}
+        chosen = [found[each] for each in names]
+        lines.append([problem, name, number(chosen[0].measured, digits), *(number(pair.bound) for pair in chosen)])
+    return table(["problem", "algorithm", "measured", *(f"bound: {name}" for name in names)], lines)
+
+
+def decay():
+    """ε₀ and C̃, for returns and features of several kinds."""
+    mdp, lengths = ergodic(10, 2), [500 << i for i in range(7)]
+    last = theory.analysed_runs(algorithm("aapi"), mdp, STEPS, 1).last_policy
+    kinds = [
+        ("one-hot", 10, None, "uniform", None),
+        ("one-hot", 40, None, "uniform", None),
+        ("one-hot", 3, None, "uniform", None),
+        ("5 groups of 2 states", 40, Aggregation(5), "uniform", None),
+        ("2 groups of 5 states", 40, Aggregation(2), "uniform", None),
+        ("one-hot", 40, None, "AAPI's last", last),
+    ]
+    lines = []
+    for features, horizon, given, which, policy in kinds:
+        evaluate = MonteCarlo(horizon=horizon, centre=True, ridge=0.1)
+        found = theory.error_decay(mdp, evaluate, lengths, policy=policy, features=given)
+        told = [
+            f"{number(each.estimate, 2)} [{number(each.lower, 2)}, {number(each.upper, 2)}]"
+            for each in (found.approximation_error, found.constant)
+        ]
+        lines.append([features, horizon, which, *told, number(found.quantiles[0], 2), number(found.quantiles[-1], 2)])
+    head = ["features", "H", "policy", "ε₀", "C̃", f"error at τ = {lengths[0]}", f"at τ = {lengths[-1]:,}"]
+    return table(head, lines)
+
+
+def sequences() -> str:
+    """Random games."""
+    counts, total = dict.fromkeys(("corrected", "printed"), 0), 0
+    for actions in (2, 3, 5, 10):
+        game = play(*random_sequences(2500, 12, actions, seed=actions), theory.lemma_eta(actions))
+        total += len(game.regret)
+        counts["corrected"] += int((game.regret > game.bound).sum())
+        counts["printed"] += int((game.regret > game.printed_lemma(actions)).sum())
+    return (
+        f"of {total:,} random sequences of twelve rounds, {counts['corrected']} exceed it and {counts['printed']} exceed "
+        "the lemma as it is printed (tests/theory/test_online_learning.py)."
+    )
+
+
+def online(studies):
+    """The terms of the bound on R2."""
+    terms = ("regret", "stability", "regularisation", "movement", "prediction", "bound")
+    lines = []
+    for (problem, name), study in studies.items():
+        found, weights = study.analysis.online_learning, 1000 * study.analysis.against.distribution
+        lines.append([problem, name, *(number(float((getattr(found, term) @ weights).mean())) for term in terms)])
+    return table(
+        ["problem", "algorithm", "R2", "stability", "+ regularisation", "− movement", "+ prediction", "= bound"], lines
+    )
+
+
+def exact():
+    """Regret after K phases."""
+    mdp, counts = ergodic(10, 2), theory.doublings(3200, 6)
+    parts = {"phase_length": 1, "evaluate": MonteCarlo(horizon=1)}
+    learners = {
+        "AAPI, η = 1": aapi.AAPI(eta=1.0, **parts),
+        "POLITEX, temperature 10": aapi.Politex(eta=10.0, **parts),
+        "POLITEX, tuned to K": aapi.Politex(eta=1.0, schedule="horizon", **parts),
+    }
+    lines = [
+        [name, *(number(theory.exact_regret(learner, mdp, k)[-1]) for k in counts)]
+        for name, learner in learners.items()
+    ]
+    return table(["K", *counts], lines)
+
+
+def the_theorem(studies):
+    """Rates and phase lengths."""
+    lines = []
+    for (problem, name), study in studies.items():
+        if name != "aapi":
+            continue
+        known, lengths = study.constants, study.phase_lengths
+        time = f"{'' if known.mixing_time_exact else '≥ '}{known.mixing_time}"
+        lines.append(
+            [
+                problem, time, number(known.mismatch), number(known.optimal_mismatch),
+                number(study.decays["uniform"].constant.estimate, 3),
+                number(float(study.analysis.decomposition.total("regret").mean())), number(study.theorem.rate),
+                f"{number(lengths['mismatch'], 2)} or {number(lengths['optimal_mismatch'], 2)}",
+            ]
+        )  # fmt: skip
+    head = ["problem", "t_mix", "ρ over policies", "ρ = 1/min μ_*", "C̃", "AAPI's regret", "rate", "τ recommended"]
+    return table(head, lines)
+
+
+def ratios(studies) -> str:
+    """How much larger the rate is than the regret."""
+    found = [s.theorem.rate / s.analysis.decomposition.total("regret").mean() for s in studies.values()]
+    return f"{min(found):,.0f} to {max(found):,.0f}"
+
+
+def growth(rivals):
+    """Exponents over doublings."""
+    steps, lines = theory.doublings(1_600_000, 8), []
+    for (problem, mdp), (name, made) in product(PROBLEMS.items(), rivals.items()):
+        length = round(1000 * 16 ** (2 / 3))
+        found = theory.regret_growth(
+            made.__class__(**{**vars(made), "phase_length": length}), mdp, steps, num_runs=RUNS, threads=2
+        )
+        p = found.exponent
+        means = [number(value, 3) for value in np.mean(found.regrets, axis=1)]
+        lines.append([problem, name, f"{p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]", *means])
+    return table(["problem", "algorithm", "p", *(f"T = {step:,}" for step in steps)], lines)
+
+
+def slips():
+    """What the paper says, what holds, what shows it."""
+    lines = [[slip.name, slip.printed, slip.instead, slip.shown] for slip in theory.slips()]
+    escaped = [[cell.replace("|", "&#124;") for cell in line] for line in lines]
+    return table(["slip", "printed", "instead", "shown"], escaped)
+
+
+if __name__ == "__main__":
+    main()
