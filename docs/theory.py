@@ -150,7 +150,7 @@ def sequences() -> str:
         counts["corrected"] += int((game.regret > game.bound).sum())
         counts["printed"] += int((game.regret > game.printed_lemma(actions)).sum())
     return (
-        f"of {total:,} random sequences of twelve rounds, {counts['corrected']} exceed it and {counts['printed']} exceed "
+        f"of {total:,} random sequences of twelve rounds, {counts['corrected']} exceed it, and {counts['printed']} "
         "the lemma as it is printed (tests/theory/test_online_learning.py)."
     )
 
