@@ -81,7 +81,7 @@ def _parts(study: Study, names: Sequence[str]) -> Draw:
     def draw(axes: Any, seen: Any) -> None:
         for name in names:
             colour, line, label = PARTS[name]
-            found = band(study.analysis.decomposition.cumulated(name))
+            found = study.analysis.decomposition.band(name)
             (seen[label],) = axes.plot(steps, found.mean, color=colour, linestyle=line)
             axes.fill_between(steps, found.lower, found.upper, color=colour, alpha=0.15, linewidth=0)
         axes.axhline(0.0, color=INK, linewidth=0.5)
