@@ -8,7 +8,7 @@ import operator
 
 from aapi.errors import InvalidInput
 
-__all__ = ["at_least", "finite", "one_of"]
+__all__ = ["at_least", "check_probability", "finite", "one_of"]
 
 
 def at_least(least: int, **values: int) -> None:
@@ -31,6 +31,14 @@ def finite(least: float, *, strictly: bool = False, **values: float) -> None:
         if not real or value < least or (strictly and value == least):
             bound = f"larger than {least:g}" if strictly else f"at least {least:g}"
             raise InvalidInput(f"{name} must be a finite number {bound}, not {value!r}")
+
+
+def check_probability(**values: float) -> None:
+    """Raise unless every value lies strictly between 0 and 1."""
+    for name, value in values.items():
+        finite(0.0, strictly=True, **{name: value})
+        if value >= 1.0:
+            raise InvalidInput(f"{name} must be below 1, not {value!r}")
 
 
 def one_of(allowed: tuple[str, ...], **values: str) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.special
 
+from aapi.errors import DoesNotExist
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,6 +32,7 @@ __all__ = [
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95
+USABLE = 0.975  # share of resamples
 
 
 @dataclass(frozen=True)
@@ -114,10 +117,16 @@ def mean_interval(values: ArrayLike) -> Interval:
 def bootstrapped(
     statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], sample: NDArray[np.float64], resamples: int = 500
 ) -> list[Interval]:
-    """Each number that `statistic` makes of a sample, with its interval; the runs, its last axis, are resampled."""
+    """Each number that `statistic` makes of a sample, with its interval; the runs, its last axis, are resampled.
+
+    A statistic that now and then does not exist, in fewer than one of forty resamples, is nan there.
+    """
     count = sample.shape[-1]
     picks = np.random.default_rng(0).integers(count, size=(resamples, count))
     draws = np.array([statistic(sample[..., pick]) for pick in picks])
+    draws = draws[~np.isnan(draws).any(axis=1)]
+    if len(draws) < USABLE * resamples:
+        raise DoesNotExist("runs differ too much for an interval: take more of them")
     return [_interval(float(value), column) for value, column in zip(statistic(sample), draws.T, strict=True)]
 
 

@@ -10,7 +10,7 @@ from aapi.cli.main import main
 from aapi.environments import ergodic
 from aapi.evaluation import MonteCarlo
 
-SMALL = ["--states", "5", "--steps", "4000", "--runs", "4", "--phase-length", "200"]
+SMALL = ["--states", "5", "--steps", "8000", "--runs", "5", "--phase-length", "400"]
 
 
 def said(capsys, *arguments):
@@ -24,7 +24,7 @@ def test_for_people(capsys):
     out = said(capsys, "ergodic", *SMALL)
     for words in (
         "aapi on ergodic: 5 states, 2 actions", "= noise", "+ pseudo-regret", "= estimation R1", "+ online learning R2",
-        "The identities hold to", "exceeded in 0 of 20 states of runs", "uniform policy", "recommended:", "p = ",
+        "The identities hold to", "exceeded in 0 of 25 states of runs", "uniform policy", "recommended:", "p = ",
         "politex, tuned to K",
     ):  # fmt: skip
         assert words in out, words
@@ -34,12 +34,12 @@ def test_for_people(capsys):
 
 def test_for_machines_it_is_what_the_library_says(capsys):
     facts = json.loads(said(capsys, "ergodic", *SMALL, "--json", "--threads", "2"))
-    algorithm = aapi.AAPI(phase_length=200, evaluate=MonteCarlo(horizon=10, centre=True, ridge=0.1), eta=0.3)
-    found = theory.analysed_runs(algorithm, ergodic(5), 4000, 4).decomposition
+    algorithm = aapi.AAPI(phase_length=400, evaluate=MonteCarlo(horizon=10, centre=True, ridge=0.1), eta=0.3)
+    found = theory.analysed_runs(algorithm, ergodic(5), 8000, 5).decomposition
     for part in ("regret", "noise", "pseudo_regret", "estimation", "online_learning"):
         assert facts["totals"][part]["mean"] == pytest.approx(found.total(part).mean(), rel=1e-12)
         assert facts["curves"][part]["mean"][-1] == facts["totals"][part]["mean"]
-    assert facts["settings"]["phase_length"] == 200
+    assert facts["settings"]["phase_length"] == 400
     assert facts["constants"]["mixing_time"] == 6
     assert set(facts["growth"]) == {"aapi", "politex"}
     assert all(pair["holds"] for pair in facts["pairs"])
@@ -59,7 +59,7 @@ def test_a_problem_that_is_not_ergodic(capsys):
     out = said(capsys, "deep-sea", "--size", "4", "--steps", "3000", "--runs", "3")
     assert "periodic, with period 4" in " ".join(out.split())
     assert "the theorem does not apply" in out
-    assert "no bound: no contraction time" in " ".join(out.split())
+    assert "no bound: there is no contraction time, see above" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("algorithm", ["rlsvi", "uniform", "greedy"])
@@ -83,8 +83,8 @@ def test_one_run_has_no_intervals(capsys):
 
 def test_slips(capsys):
     out = said(capsys, "slips")
-    assert out.count("printed  ") == out.count("shown") == 10
-    assert len(json.loads(said(capsys, "slips", "--json"))) == 10
+    assert out.count("printed  ") == out.count("shown") == 13
+    assert len(json.loads(said(capsys, "slips", "--json"))) == 13
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,17 @@ def test_slips(capsys):
         (["ergodc"], "did you mean ergodic"),
         (["ergodic", "--runs", "0"], "--runs must be at least 1"),
         (["ergodic", "--steps", "x"], "invalid int value: 'x'"),
-        (["ergodic", "--features", "aggregate:99"], "groups must be at most the number of states, 10"),
-        (["ergodic", "--features", "fourier:2"], "features of vectors"),
+        (
+            ["ergodic", "--features", "aggregate:99"],
+            "--features aggregate:GROUPS must be at most the number of states, 10",
+        ),
+        (
+            ["ergodic", "--features", "fourier:2"],
+            "--features must be one-hot, coordinates or aggregate:GROUPS, not 'fourier:2'",
+        ),
         (["ergodic", "--eta", "nan"], "--eta must be a finite number"),
+        (["slips", "--out", "x"], "slips takes --json and nothing else"),
+        (["ergodic", "--out", "/dev/null"], "cannot make the folder /dev/null"),
         (["ergodic", "--out", "/dev/null/x"], "cannot make the folder /dev/null/x"),
     ],
 )

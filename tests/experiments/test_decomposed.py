@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from aapi import theory
-from aapi.environments import ergodic
-from aapi.experiments import Store, run_studies
-from aapi.experiments.decomposed import stored_decomposition
+from aapi.environments import ergodic, river_swim
+from aapi.experiments import Store, Study, run_studies
+from aapi.experiments.decomposed import decomposition_jobs, stored_decomposition
+from aapi.features import Aggregation
 from aapi.theory.summary import summary
 from studies import STUDY, TOGETHER
 
@@ -37,7 +38,7 @@ def test_finite_problems_are_taken_apart_once(folder):
 def test_it_says_what_the_theory_says(folder):
     cell, candidate, about = kept(folder)["ergodic 5", 1.0, "aapi"]
     analysis = theory.analysed_runs(candidate.algorithm, ergodic(5), 4000, 3, cell.seed, features=candidate.features)
-    assert about == summary(analysis, theory.pairs(analysis, theory.constants(ergodic(5))))
+    assert about == summary(analysis, theory.measured_pairs(analysis, theory.constants(ergodic(5))))
     with Store(folder, write=False) as store:
         runs = store.runs(candidate.key, cell.seed, range(3))
     regrets = [4000 * (analysis.against.gain - run.average_reward) for run in runs]
@@ -54,3 +55,46 @@ def test_what_goes_wrong_is_kept_and_tried_again(tmp_path, monkeypatch):
     monkeypatch.undo()
     run_studies(STUDY, tmp_path)
     assert all("totals" in about for _, _, about in kept(tmp_path).values())
+
+
+def test_a_model_of_the_users_and_features_of_its_own(tmp_path):
+    """Also from a file; with the features that the runs had; and again, when there are more runs."""
+    river_swim(6).save(tmp_path / "river.npz")
+    problem = {"name": str(tmp_path / "river.npz"), "features": "aggregate:3"}
+    algorithm = {"name": "aapi", "phase_length": 100}
+    for runs in (1, 2):
+        study = Study(name="file", problems=[problem], algorithms=[algorithm], steps=2000, runs=runs)
+        run_studies(study, tmp_path / "out")
+        (cell,) = study.cells()
+        with Store(tmp_path / "out", write=False) as store:
+            about = stored_decomposition(store, cell.candidates[0].key, cell.seed)
+        assert about["runs"] == runs
+    analysis = theory.analysed_runs(cell.candidates[0].algorithm, river_swim(6), 2000, 2, features=Aggregation(3))
+    assert about["totals"]["estimation"]["mean"] == pytest.approx(analysis.decomposition.total("estimation").mean())
+
+
+@pytest.mark.parametrize(
+    ("problem", "settings"),
+    [
+        ({"name": "deep-sea", "size": 11}, {}),  # 121 states
+        ({"name": "ergodic", "states": 5}, {"phase_length": 1, "horizon": 1}),  # 25,000 phases
+        ({"name": "ergodic", "states": 5, "reward_scale": 2.0}, {}),
+    ],
+)
+def test_what_is_too_much_is_left(tmp_path, problem, settings):
+    algorithm = {"name": "aapi", **settings}
+    study = Study(name="large", problems=[problem], algorithms=[algorithm], steps=25_000, runs=1)
+    with Store(tmp_path) as store:
+        cells = study.cells()
+        store.begin([cell.plan for cell in cells])
+        assert list(decomposition_jobs([(cell, cell.candidates[0]) for cell in cells], AllThere(store))) == []
+
+
+class AllThere:
+    """A store that has every run, and nothing else."""
+
+    def __init__(self, store):
+        self.inside = store.inside
+
+    def runs(self, *_):
+        return ["a run"]

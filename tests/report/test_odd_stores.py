@@ -219,7 +219,7 @@ def test_models_of_one_name_are_not_taken_for_one(visit, tmp_path):
 def test_sections_that_are_not_there_have_no_link(visit, tmp_path):
     page = visit(made(tmp_path, SMALL)[0])
     assert page.locator("nav a:visible").all_inner_texts() == [
-        "Table", "Learning curves", "Inside the learner", "How it was made",
+        "Table", "Learning curves", "Theory", "Inside the learner", "How it was made",
     ]  # fmt: skip
 
 

@@ -10,6 +10,9 @@ from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.evaluation import ExactQ, MonteCarlo
 from aapi.features import FeatureMatrix
 from aapi.mdp import FiniteMDP, induced_chain, policy_values, worst_contraction_time
+from aapi.theory.evaluation_error import _fit
+from aapi.theory.pairs import _closest
+from aapi.theory.summary import summary
 
 MC = MonteCarlo(horizon=10, centre=True, ridge=0.1)
 
@@ -43,7 +46,7 @@ def test_deep_sea_has_what_makes_sense():
     assert "periodic" in known.refused["mixing_time"]
     assert "infinite" in known.refused["mismatch"]
     algorithm = aapi.AAPI(phase_length=60, evaluate=MonteCarlo(horizon=8, centre=False))
-    found = theory.study({"aapi": algorithm}, deep_sea(4), 3000, 4)
+    found = theory.examine({"aapi": algorithm}, deep_sea(4), 3000, 4)
     assert found.theorem is None
     assert "does not apply" in found.refused["theorem"]
     bounds = {pair.name: pair for pair in found.pairs}
@@ -105,7 +108,7 @@ def test_what_more_data_mends_and_what_it_does_not():
         assert theory.error_decay(mdp, long, lengths[:3], num_runs=5, norm=norm).errors.shape == (3, 5)
     with pytest.raises(DoesNotExist, match="exact"):
         theory.error_decay(mdp, ExactQ(), lengths, num_runs=2)
-    with pytest.raises(InvalidInput, match="two phase lengths"):
+    with pytest.raises(InvalidInput, match="two different numbers"):
         theory.error_decay(mdp, long, [500])
     with pytest.raises(InvalidInput, match="norm"):
         theory.error_decay(mdp, long, lengths, norm="l2")
@@ -146,7 +149,7 @@ def test_growth():
     assert grown.at(grown.steps) == pytest.approx(grown.regrets.mean(axis=1), rel=0.1)
     slower = theory.regret_growth(aapi.AAPI(phase_length=400, evaluate=MC, eta=0.3), mdp, [2000, 16000], num_runs=10)
     assert slower.exponent.upper < 0.95
-    with pytest.raises(InvalidInput, match="two numbers"):
+    with pytest.raises(DoesNotExist, match="two different numbers"):
         theory.regret_growth(aapi.algorithms.Uniform(), mdp, [1000])
     constant = FiniteMDP(mdp.transitions, np.ones((5, 2)))
     with pytest.raises(DoesNotExist, match="not positive"):
@@ -168,9 +171,135 @@ def test_theorem():
 
 
 def test_slips_are_shown():
-    found = {slip.name: slip.shown for slip in theory.slips()}
+    found = {slip.name: slip.shown for slip in theory.find_slips()}
     assert "0 the corrected one" in found["ao-ftrl"]
     assert "contraction time none" in found["contraction"]
     assert "11 columns, rank 10" in found["independence"]
     assert "40.73, the second 14.71" in found["mismatch"]
     assert "R1 = 2 T" in found["estimation"]
+
+
+def test_rounding_is_not_an_exceeded_bound():
+    """A state whose actions are all the same: regret and bound are 0, and rounding must not tell them apart."""
+    mdp = ergodic(5, 3)
+    algorithm = aapi.AAPI(phase_length=50, evaluate=ExactQ(), eta=1.0, norm="span")
+    found = theory.analyse(aapi.run(algorithm, mdp, 2000, 2, record=True))
+    made = summary(found, theory.measured_pairs(found, theory.constants(mdp)))
+    assert made["online_learning"]["exceeded"] == 0
+    alone = FiniteMDP(np.ones((1, 1, 1)), [[0.1]])
+    found = theory.analyse(aapi.run(aapi.algorithms.Uniform(phase_length=7), alone, 1000, record=True))
+    assert all(pair.holds for pair in theory.measured_pairs(found, theory.constants(alone)))
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e153, 1e200])
+def test_rewards_of_any_size(scale):
+    mdp = ergodic(5, 2)
+    algorithm = aapi.AAPI(phase_length=100, evaluate=MC)
+    plain, scaled = (
+        theory.analyse(aapi.run(algorithm, problem, 2000, 2, record=True)) for problem in (mdp, mdp.scaled(scale))
+    )
+    for norm in theory.ERROR_NORMS:
+        assert getattr(scaled.errors, norm) / scale == pytest.approx(getattr(plain.errors, norm), rel=1e-9)
+    assert scaled.noise.bound(0.05) / scale == pytest.approx(plain.noise.bound(0.05), rel=1e-9)
+    for term in ("bound", "corrected_lemma", "surprise"):
+        assert getattr(scaled.online_learning, term) / scale == pytest.approx(
+            getattr(plain.online_learning, term), rel=1e-9, abs=1e-12
+        )
+    assert all(pair.holds for pair in theory.measured_pairs(scaled, theory.constants(mdp.scaled(scale))))
+
+
+def test_a_violated_bound_is_not_hidden():
+    """By a run in which both are 0."""
+    found = _closest("", "", np.array([0.0, 5.0, 1.0]), np.array([0.0, 1.0, 9.0]))
+    assert (found.measured, found.bound, found.holds) == (5.0, 1.0, False)
+
+
+def test_arguments_that_make_no_sense():
+    mdp = ergodic(5, 2)
+    first, second = (
+        aapi.run(aapi.AAPI(phase_length=50, evaluate=MC), each, 200, record=True) for each in (mdp, mdp.scaled(2.0))
+    )
+    with pytest.raises(InvalidInput, match="on one problem"):
+        theory.analyse([first, second])
+    for delta in (0.0, 1.0, float("nan")):
+        with pytest.raises(InvalidInput, match="delta"):
+            theory.analyse(first).noise.bound(delta)
+    with pytest.raises(InvalidInput, match="num_actions must be at least 2"):
+        theory.lemma_eta(1)
+    exact = aapi.AAPI(phase_length=20, evaluate=ExactQ(), eta=0.3)
+    with pytest.raises(DoesNotExist, match="take more of them"):
+        theory.regret_growth(exact, mdp, [100, 200, 400, 800], num_runs=5, seed=10)
+
+
+def test_pairs_by_hand():
+    """Rewards in [−1, 3]: bounds for rewards in [0, 1] are multiplied by 4."""
+    mdp = FiniteMDP(ergodic(5, 2).transitions, 4.0 * ergodic(5, 2).rewards - 1.0)
+    result = aapi.run(aapi.AAPI(phase_length=100, evaluate=MC), mdp, 1000, 3, record=True)
+    found, known = theory.analyse(result), theory.constants(mdp)
+    assert known.reward_range == 4.0
+    pairs = {pair.name: pair for pair in theory.measured_pairs(found, known)}
+    t, time = known.contraction_time, known.mixing_time
+    noise = np.abs(found.decomposition.total("noise"))
+    assert pairs["noise"].measured == noise.max()
+    expected = 4.0 * (10 * t + 4 * t * np.sqrt(2 * 10 * 1000 * np.log(1000 / 0.05)))
+    assert pairs["noise"].bound == pytest.approx(expected)
+    assert pairs["size of Q"].bound == 4.0 * (2 * time + 3)
+    assert pairs["relative Q, printed"].bound == pytest.approx(4.0 * time**2 * np.log2(10) ** 2)
+    values = [[policy_values(mdp, policy) for policy in run] for run in result.record.policies]
+    drift = np.array([[np.ptp(v.bias) for v in run] for run in values])
+    choice = np.array([[np.ptp(v.q_values, axis=1).max() for v in run] for run in values])
+    limits = drift.sum(axis=1) + np.sqrt(0.5 * np.log(2 / 0.05) * (100 * (drift**2 + choice**2)).sum(axis=1))
+    closest = (noise / limits).argmax()
+    poisson = pairs["noise, by Poisson's equation"]
+    assert (poisson.measured, poisson.bound) == (noise[closest], pytest.approx(limits[closest]))
+    estimation, weights = found.decomposition.total("estimation"), 100 * (found.errors.optimal + found.errors.current)
+    share = estimation / weights.sum(axis=1)
+    assert pairs["estimation R1"].bound == pytest.approx(weights.sum(axis=1)[share.argmax()])
+
+
+def test_the_fit_is_of_relative_errors():
+    """Three errors that no ε₀ + C̃ x fits: the weights of the deviations are 1/error."""
+    rates, errors = np.array([1.0, 0.5, 0.1]), np.array([2.0, 1.5, 0.4])
+    columns = np.stack([rates, np.ones(3)], axis=1) / errors[:, None]
+    assert _fit(rates, errors) == pytest.approx(np.linalg.lstsq(columns, np.ones(3))[0])
+
+
+def test_phases_are_no_shorter_than_returns():
+    algorithm = aapi.AAPI(phase_length=100, evaluate=MonteCarlo(horizon=60), eta=0.3)
+    grown = theory.regret_growth(algorithm, ergodic(5, 2), [1000, 16000], num_runs=10)
+    assert grown.phase_lengths.tolist() == [60, 100]
+
+
+def test_an_examination_is_made_of_its_parts():
+    mdp = ergodic(5, 2).scaled(4.0)
+    algorithm = aapi.AAPI(phase_length=300, evaluate=MC, eta=0.3)
+    found = theory.examine({"mine": algorithm}, mdp, 9000, 5, 3)
+    last = aapi.run(algorithm, mdp, 9000, 1, 3).final_policy[0]
+    lengths = found.decays["last"].phase_lengths
+    direct = theory.error_decay(mdp, MC, lengths.tolist(), policy=last, seed=3)
+    assert found.decays["last"].constant == direct.constant
+    assert found.decays["uniform"].constant != direct.constant
+    constant = found.decays["uniform"].constant.estimate / 4.0
+    floor = found.decays["uniform"].approximation_error.estimate / 4.0
+    known = {"mixing_time": 6, "mismatch": found.constants.mismatch, "constant": constant}
+    expected = theory.theorem(9000, 300, approximation_error=floor, **known)
+    assert found.theorem.rate == pytest.approx(4.0 * expected.rate)
+    assert found.phase_lengths["mismatch"] == pytest.approx(theory.recommended_phase_length(9000, **known))
+    assert set(found.exact) == {"mine", "politex, tuned to K"}
+    with pytest.raises(InvalidInput, match="not empty"):
+        theory.examine({}, mdp, 9000)
+
+
+def test_a_summary_is_of_the_right_phases():
+    mdp, algorithm = ergodic(5, 2), aapi.AAPI(phase_length=10, evaluate=MonteCarlo(horizon=5))
+    found = theory.analyse(aapi.run(algorithm, mdp, 1005, 3, record=True))  # 100 phases, and 5 steps
+    made = summary(found, theory.measured_pairs(found, theory.constants(mdp)))
+    steps = made["curves"]["steps"]
+    assert (len(steps), steps[0], steps[-1]) == (60, 10, 1005)
+    for step, mean in zip(steps, made["curves"]["estimation"]["mean"], strict=True):
+        upto = -(-step // 10)
+        assert mean == pytest.approx(found.decomposition.estimation[:, :upto].sum(axis=1).mean())
+    for step, mean in zip(made["errors"]["steps"], made["errors"]["sup"]["mean"], strict=True):
+        assert mean == pytest.approx(found.errors.sup[:, step // 10 - 1].mean())
+    assert made["errors"]["steps"][-1] == 1000
+    assert sum(made["online_learning"]["regret"]) == pytest.approx(made["totals"]["online_learning"]["mean"])

@@ -1,13 +1,17 @@
 """Follow-the-regularised-leader against its bounds: on random sequences, on one made for it, and in runs."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import aapi
 from aapi import theory
+from aapi.algorithms import Phase
 from aapi.environments import deep_sea, ergodic
 from aapi.evaluation import MonteCarlo
 from aapi.theory.slips import counterexample, play, random_sequences
+from aapi.theory.summary import online_terms
 
 ACTIONS = (2, 3, 5, 10)
 
@@ -16,7 +20,7 @@ ACTIONS = (2, 3, 5, 10)
 def test_ten_thousand_random_sequences(actions):
     """2,500 for each number of actions, at the η of the lemma: the printed form fails on some."""
     game = play(*random_sequences(2500, 12, actions, seed=actions), theory.lemma_eta(actions))
-    size = np.sqrt(game.squared_surprise)
+    size = game.surprise
     assert (game.regret <= game.bound + 1e-9 * size).all()
     assert (game.regret <= game.corrected_lemma + 1e-9 * size).all()
     assert (game.regret <= game.patched_lemma(actions) + 1e-9 * size).all()
@@ -28,7 +32,7 @@ def test_ten_thousand_random_sequences(actions):
 def test_any_rate_and_both_norms(eta, norm):
     for actions in ACTIONS:
         game = play(*random_sequences(500, 20, actions, seed=100 + actions), eta, norm)
-        size = np.sqrt(game.squared_surprise)
+        size = game.surprise
         assert (game.regret <= game.bound + 1e-9 * size).all()
         assert (game.bound <= game.corrected_lemma + 1e-9 * (size + game.temperature)).all()
         assert (game.movement >= 0.0).all()
@@ -37,7 +41,7 @@ def test_any_rate_and_both_norms(eta, norm):
 def test_the_patched_lemma_is_not_true_either():
     """The proof's constant 2 (2 R_max Σ s²)^½ and η_{k−1} are not enough: nine rounds, found by a search, exceed it."""
     game = play(*counterexample(), theory.lemma_eta(2))
-    size = np.sqrt(game.squared_surprise)
+    size = game.surprise
     assert game.regret[0] > game.patched_lemma(2)[0] + 0.02 * size[0]
     assert game.regret[0] < game.bound[0] < game.corrected_lemma[0]
 
@@ -85,3 +89,36 @@ def test_refused_with_the_reason(algorithm, reason):
     found = theory.analyse(aapi.run(algorithm, ergodic(6, 3), 2000, 2, record=True))
     assert found.online_learning is None
     assert reason in found.refused["online_learning"]
+
+
+def test_a_comparator_that_is_not_sure():
+    """R(f_*) is less than ln A: it is not the best action that regret is against."""
+    mdp, mixed = ergodic(6, 3), np.tile([0.5, 0.3, 0.2], (6, 1))
+    result = aapi.run(aapi.AAPI(phase_length=50, evaluate=MC), mdp, 1000, 2, record=True)
+    online = theory.analyse(result, mixed).online_learning
+    entropy = 0.5 * np.log(0.5) + 0.3 * np.log(0.3) + 0.2 * np.log(0.2) + np.log(3)
+    assert online.regularisation == pytest.approx(result.record.temperatures[:, -1] * entropy)
+    assert (online.regret <= online.bound).all()
+
+
+def test_a_run_that_warms_up_before_it_learns():
+    """Phases without an estimate, before others: lengths are those of the evaluated ones."""
+
+    @dataclasses.dataclass(frozen=True)
+    class WarmUp:
+        inner: aapi.PolicyIteration
+
+        def check(self):
+            self.inner.check()
+
+        def phases(self, simulation, num_steps):
+            policy = np.full(simulation.shape, 1 / simulation.shape[2])
+            yield Phase(0, policy, simulation.rollout(policy, 30), policy)
+            yield from self.inner.phases(simulation, num_steps - 30)
+
+    mdp = ergodic(6, 3)
+    result = aapi.run(WarmUp(aapi.AAPI(phase_length=50, evaluate=MC)), mdp, 1030, 2, record=True)
+    found = theory.analyse(result)
+    assert found.evaluated.tolist() == [False] + [True] * 20
+    terms = online_terms(found)
+    assert terms["regret"].sum() == pytest.approx(found.decomposition.total("online_learning").mean())

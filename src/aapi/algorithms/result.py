@@ -25,11 +25,13 @@ __all__ = ["Record", "Result"]
 class Record:
     """Every phase of every run, for the theory: (runs, phases, states[, actions]).
 
-    policies: π_k, of all phases; evaluated: which of them were evaluated, (phases,). The others are of those alone:
+    policies: π_k, and starts: the state in which the phase began, (runs, phases), of all phases; evaluated: which of
+        them were evaluated, (phases,). The others are of those alone:
     q_hats: Q̂_k; temperatures: η_k(x); surprises: ‖Q̂_k − M_k‖; predictions: M_{k+1}; None if an algorithm has none.
     """
 
     policies: NDArray[np.float64]
+    starts: NDArray[np.int64]
     evaluated: NDArray[np.bool_]
     q_hats: NDArray[np.float64]
     temperatures: NDArray[np.float64] | None

@@ -110,7 +110,8 @@ def run(
         pool.shutdown(wait=False, cancel_futures=True)
     shared = {name: parts[0].pop(name) for name in ("phase_ends", "evaluated")}
     joined = {name: _join([part[name] for part in parts]) for name in parts[0]}
-    kept = Record(evaluated=shared["evaluated"], **{name: joined.pop(name) for name in RECORDED}) if record else None
+    names = ("starts", *RECORDED)
+    kept = Record(evaluated=shared["evaluated"], **{name: joined.pop(name) for name in names}) if record else None
     return Result(
         algorithm=algorithm,
         env=env,
@@ -178,6 +179,7 @@ def _run_chunk(
     sums: list[NDArray[np.float64]] = []
     kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
     evaluated: list[bool] = []
+    starts: list[Any] = []
     earned = np.zeros(len(simulation.streams))
     for phase in algorithm.phases(simulation, num_steps):
         if simulation.time != (marks[-1][-1] if marks else 0) + phase.data.rewards.shape[1]:
@@ -186,6 +188,7 @@ def _run_chunk(
         sums.append(phase.data.reward_sums)
         evaluated.append(phase.q_hat is not None)
         if record:
+            starts.append(phase.data.states[:, 0])
             for name, (source, _) in RECORDED.items():
                 if evaluated[-1] or name == "policies":
                     kept[name].append(getattr(phase, source))
@@ -207,6 +210,7 @@ def _run_chunk(
         "next_policy": phase.next_policy,
     }
     if record:
+        result["starts"] = np.stack(starts, axis=1).astype(np.int64)
         runs, *table = simulation.shape
         for name, values in kept.items():
             empty = np.empty((runs, 0, *(table if RECORDED[name][1] else table[:1])))

@@ -46,7 +46,13 @@ def read_algorithm(options: argparse.Namespace, defaults: dict[str, Any]) -> tup
 def name_the_flag(error: InvalidInput, options: argparse.Namespace) -> InvalidInput:
     """An error about a parameter, with the name of the option it came from."""
     name, _, rest = str(error).partition(" ")
-    parameters = {"num_steps": "--steps", "num_runs": "--runs", "num_sampled": "--sampled", "ending": "--continuing"}
+    parameters = {
+        "num_steps": "--steps",
+        "num_runs": "--runs",
+        "num_sampled": "--sampled",
+        "ending": "--continuing",
+        "groups": "--features aggregate:GROUPS",
+    }
     renamed = parameters.get(name)
     return InvalidInput(f"{flag(name) if hasattr(options, name) else renamed or name} {rest}")
 

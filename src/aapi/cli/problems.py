@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["add_problem_arguments", "given_sizes", "read_problem"]
 
 
-def add_problem_arguments(command: argparse.ArgumentParser, others: str = "or a model file (.npz)") -> None:
-    """Add the problem and its sizes to a subcommand."""
-    command.add_argument("problem", help=f"{', '.join(PROBLEMS)}, {others}")
+def add_problem_arguments(
+    command: argparse.ArgumentParser, others: str = "or a model file (.npz)", *, finite: bool = False
+) -> None:
+    """Add the problem and its sizes to a subcommand. finite: whether it has to have a model."""
+    names = [name for name in PROBLEMS if name != "cartpole" or not finite]
+    command.add_argument("problem", help=f"{', '.join(names)}, {others}")
     group = command.add_argument_group("size of a built-in problem")
     group.add_argument("--states", type=int, metavar="N", help="number of states (ergodic, river-swim, garnet)")
     group.add_argument("--actions", type=int, metavar="N", help="number of actions (ergodic, garnet)")

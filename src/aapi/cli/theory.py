@@ -8,19 +8,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import aapi
 from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_the_flag, read_algorithm
-from aapi.cli.problems import add_problem_arguments, read_problem
+from aapi.cli.problems import add_problem_arguments, given_sizes, read_problem
 from aapi.cli.text import plural, print_facts, print_lines
 from aapi.errors import InvalidInput
 from aapi.names.algorithms import make_algorithm, problem_defaults
 from aapi.names.features import FINITE_HELP, make_features
 from aapi.progress import showing_progress
+from aapi.report.numbers import told_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aapi.mdp import FiniteMDP
-    from aapi.theory import Study
+    from aapi.theory import Examination
 
 __all__ = ["add_command"]
 
@@ -38,7 +40,8 @@ NAMES = {
     "pseudo_regret": ("+ pseudo-regret", "Σ τ (λ* − λ_π)"),
     "estimation": ("  = estimation R1", "what Q̂ gets wrong"),
     "online_learning": ("  + online learning R2", "what learning costs"),
-    "unevaluated": ("  + unevaluated", "steps left over at the end"),
+    "confinement": ("  + confinement", "of being elsewhere"),
+    "unevaluated": ("  + unevaluated", "phases without Q̂"),
 }
 
 
@@ -51,7 +54,7 @@ def add_command(commands: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_problem_arguments(command, "a model file (.npz), or slips: those of the paper")
+    add_problem_arguments(command, "a model file (.npz), or slips: those of the paper", finite=True)
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")
     command.add_argument("--runs", type=int, default=20, metavar="N", help="number of runs (default: 20)")
     command.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
@@ -64,8 +67,10 @@ def add_command(commands: Any) -> None:
 
 
 def theory(options: argparse.Namespace) -> None:
-    """Study and print."""
+    """Examine and print."""
     if options.problem == "slips":
+        if options.out is not None or given_sizes(options) or given_settings(options):
+            raise InvalidInput("slips takes --json and nothing else")
         show_slips(options)
         return
     from aapi.mdp import FiniteMDP
@@ -73,21 +78,24 @@ def theory(options: argparse.Namespace) -> None:
     problem = read_problem(options)
     if not isinstance(problem, FiniteMDP):
         raise InvalidInput(f"{options.problem} has no finite model, and the theory needs one: choose another problem")
+    features = make_features(options.features, finite=True, vectors=False)
     if options.out is not None:
         check_out(Path(options.out))
-    from aapi.theory import study
-    from aapi.theory.summary import study_summary
+    from aapi.theory import examine
+    from aapi.theory.summary import examination_summary
 
     algorithms, settings = read_algorithms(options, problem)
     try:
         with showing_progress(not options.json and sys.stderr.isatty()):
-            found = study(
+            found = examine(
                 algorithms, problem, options.steps, options.runs, options.seed, threads=options.threads,
-                features=make_features(options.features, finite=True),
+                features=features,
             )  # fmt: skip
     except InvalidInput as error:
         raise name_the_flag(error, options) from None
-    facts = study_summary(found) | {"steps": options.steps, "settings": settings}
+    asked = {"problem": options.problem, "sizes": given_sizes(options), "features": options.features}
+    asked |= {"steps": options.steps, "seed": options.seed, "settings": settings, "version": aapi.__version__}
+    facts = asked | examination_summary(found)
     if not options.json:
         show(options, problem, found, facts)
     if options.out is not None:
@@ -121,10 +129,11 @@ def check_out(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(f"cannot make the folder {out}: {error.strerror}; choose another with --out") from None
+        why = "it is a file" if out.is_file() else error.strerror
+        raise InvalidInput(f"cannot make the folder {out}: {why}; choose another with --out") from None
 
 
-def write(out: Path, found: Study, facts: dict[str, Any], *, progress: bool) -> list[Path]:
+def write(out: Path, found: Examination, facts: dict[str, Any], *, progress: bool) -> list[Path]:
     """Figures, and all numbers."""
     from aapi.files import atomic_write
     from aapi.report.theory_figures import write_theory_figures
@@ -138,9 +147,9 @@ def show_slips(options: argparse.Namespace) -> None:
     """Print what the paper says, what holds, and what shows it."""
     import dataclasses
 
-    from aapi.theory import slips
+    from aapi.theory import find_slips
 
-    found = slips()
+    found = find_slips()
     if options.json:
         print(json.dumps([dataclasses.asdict(slip) for slip in found]))
         return
@@ -149,25 +158,26 @@ def show_slips(options: argparse.Namespace) -> None:
         print_facts(("\n" if i else "") + slip.name, "", rows)
 
 
-def show(options: argparse.Namespace, problem: FiniteMDP, found: Study, facts: dict[str, Any]) -> None:
+def show(options: argparse.Namespace, problem: FiniteMDP, found: Examination, facts: dict[str, Any]) -> None:
     """Print tables for people."""
     known = found.constants
     phases, length = facts["phases"], facts["settings"]["phase_length"]
+    of_length = f"{'' if options.steps % length == 0 else 'at most '}{length}"
     exact = "" if known.mixing_time_exact else ", a lower bound from a search"
     size = f": {plural(problem.num_states, 'state')}, {plural(problem.num_actions, 'action')}"
     rows = [
-        ("runs", f"{facts['runs']}, of {options.steps} steps, {plural(phases, 'phase')} of {length}; "
+        ("runs", f"{facts['runs']}, of {options.steps} steps, {plural(phases, 'phase')} of {of_length}; "
                  "means over runs with 95 % intervals"),
         ("settings", ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts["settings"].items())),
         ("optimal gain", f"{known.gain:.9g}"),
-        ("mixing time", known.refused.get("mixing_time") or f"{known.mixing_time} over all policies{exact}"),
+        ("mixing time", known.refused.get("mixing_time") or f"{known.mixing_time} over deterministic policies{exact}"),
         ("contraction time", known.refused.get("contraction_time") or f"{known.contraction_time:.4g} for all policies"),
         ("mismatch ρ", known.refused.get("mismatch") or f"{known.mismatch:.5g} over all policies (the theorem's)"),
         ("", known.refused.get("optimal_mismatch") or f"{known.optimal_mismatch:.5g} of the optimal one (its proof's)"),
     ]  # fmt: skip
     print_facts(f"{options.algorithm} on {options.problem}", size, rows)
     print_lines("regret, taken apart", _decomposition(facts))
-    print_lines("theorem and measurement, of the run that comes closest", _pairs(facts))
+    print_lines("theorem and measurement, of the run that comes closest", _pairs(facts, known.refused))
     print_lines("online learning: the bound on R2, term by term, means over runs", _terms(facts))
     print_lines("evaluation: a share of 95 % has sup-norm errors below ε₀ + C̃ (ln(1/δ)/τ)^½", _evaluation(found))
     print_lines("the theorem", _theorem(found, facts))
@@ -182,22 +192,25 @@ def _decomposition(facts: dict[str, Any]) -> Iterator[str]:
     yield f"The identities hold to {facts['residual']:.1e} of the largest part."
     told = {
         "stiff": "Q is too large to check them: R1 is what they leave there.",
-        "multichain": "the gain depends on the state: it is weighed by μ*.",
-        "cut": "actions of probability below 1e-9 are left out.",
+        "multichain": "the gain depends on the state: it is that of the first one.",
     }
     for name, what in told.items():
         if facts[name]:
             yield f"In {plural(facts[name], 'phase')} of all runs {what}"
 
 
-def _pairs(facts: dict[str, Any]) -> Iterator[str]:
+def _pairs(facts: dict[str, Any], above: dict[str, str]) -> Iterator[str]:
+    """above: reasons that were given already."""
     for pair in facts["pairs"]:
+        name, measured = pair["name"], told_number(pair["measured"])
         if pair["bound"] is None:
-            yield f"{pair['name']:30}{_number(pair['measured']):>12}   no bound: {pair['reason']}"
+            given = [what for what, reason in above.items() if reason == pair["reason"]]
+            why = f"there is no {given[0].replace('_', ' ')}, see above" if given else pair["reason"]
+            yield f"{name:30}{measured:>12}   no bound: {why}"
         else:
-            verdict = "≤" if pair["holds"] else "EXCEEDS"
-            yield f"{pair['name']:30}{_number(pair['measured']):>12} {verdict} {_number(pair['bound'])}"
+            yield f"{name:30}{measured:>12} {'≤' if pair['holds'] else 'EXCEEDS'} {told_number(pair['bound'])}"
         yield f"  {pair['statement']}"
+    yield "Bounds of probability hold with 1 − δ = 95 %; those for rewards in [0, 1] are multiplied by their range."
 
 
 def _terms(facts: dict[str, Any]) -> Iterator[str]:
@@ -215,10 +228,10 @@ def _terms(facts: dict[str, Any]) -> Iterator[str]:
     }
     for term, meaning in meanings.items():
         sign = {"regret": " ", "stability": " ", "movement": "−", "bound": "="}.get(term, "+")
-        yield f"{sign} {term:22}{_number(sum(terms[term])):>10}   {meaning}"
+        yield f"{sign} {term:22}{told_number(sum(terms[term])):>10}   {meaning}"
 
 
-def _evaluation(found: Study) -> Iterator[str]:
+def _evaluation(found: Examination) -> Iterator[str]:
     for name in ("uniform", "last"):
         if name not in found.decays:
             yield f"{name + ' policy':16}{found.refused[f'decay_{name}']}"
@@ -229,41 +242,42 @@ def _evaluation(found: Study) -> Iterator[str]:
         yield f"{name + ' policy':16}{shown:32}C̃ {_interval(constant.estimate, constant.lower, constant.upper)}"
 
 
-def _theorem(found: Study, facts: dict[str, Any]) -> Iterator[str]:
+def _theorem(found: Examination, facts: dict[str, Any]) -> Iterator[str]:
     if found.theorem is None:
         yield found.refused["theorem"]
         return
-    lengths = " or ".join(_number(value) for value in found.phase_lengths.values())
-    regret, rate = _number(facts["totals"]["regret"]["mean"]), _number(found.theorem.rate)
+    lengths = " or ".join(told_number(value) for value in found.phase_lengths.values())
+    regret, rate = told_number(facts["totals"]["regret"]["mean"]), told_number(found.theorem.rate)
     yield f"regret        {regret:>8}   its rate t² (ρ C̃²)^⅓ T^⅔ + T ε₀: {rate}"
-    yield f"phase length  {facts['settings']['phase_length']:>8}   recommended: {lengths}, by the one or the other ρ"
+    yield f"phase length  {facts['settings']['phase_length']:>8}   recommended: {lengths}, by either ρ"
     yield "C̃ and ε₀ are those of the uniform policy; rates leave out constants and logarithms."
 
 
-def _growth(found: Study) -> Iterator[str]:
+def _growth(found: Examination) -> Iterator[str]:
+    for grown in list(found.growth.values())[:1]:
+        yield f"{'T':36}{' → '.join(map(told_number, grown.steps))}"
     for name in (*found.growth, *(key[7:] for key in found.refused if key.startswith("growth_"))):
         if name not in found.growth:
             yield f"{name:12}{found.refused[f'growth_{name}']}"
             continue
         grown = found.growth[name]
         p = grown.exponent
-        means = " → ".join(map(_number, grown.regrets.mean(axis=1)))
+        means = " → ".join(map(told_number, grown.regrets.mean(axis=1)))
         yield f"{name:12}p = {p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]   {means}"
 
 
-def _exact(found: Study) -> Iterator[str]:
+def _exact(found: Examination) -> Iterator[str]:
     if not found.exact:
         yield found.refused["exact"]
         return
     counts = next(iter(found.exact.values()))
+    yield "At the settings above; POLITEX also with the temperature that its analysis asks for."
     yield f"{'K':22}" + "".join(f"{k:>10}" for k in counts)
     for name, regrets in found.exact.items():
-        yield f"{name:22}" + "".join(f"{regret:10.4g}" for regret in regrets.values())
+        yield f"{name:22}" + "".join(f"{told_number(regret):>10}" for regret in regrets.values())
 
 
 def _interval(mean: float, lower: float | None, upper: float | None) -> str:
-    return _number(mean) + ("" if lower is None or upper is None else f" [{_number(lower)}, {_number(upper)}]")
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.3g}"
+    return told_number(mean) + (
+        "" if lower is None or upper is None else f" [{told_number(lower)}, {told_number(upper)}]"
+    )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
     from aapi.simulation import PhaseData, Simulation
 
-__all__ = ["ExactQ", "exact_q_values"]
+__all__ = ["ExactQ", "batched_q_values", "exact_q_values"]
 
 # Up to so many states, dense matrices of all policies at once cost less than evaluating one policy after the other.
 MAX_BATCHED_STATES = 500
@@ -43,30 +43,46 @@ class ExactQ:
 
 
 def exact_q_values(mdp: FiniteMDP, policies: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gains, of shape (policies, states), and Q-functions, of shape (policies, states, actions), of many policies.
+    """Gains, of shape (policies, states), and Q-functions, of shape (policies, states, actions), of many policies."""
+    gains, q_values, failed = batched_q_values(mdp, policies)
+    known: dict[bytes, int] = {}  # greedy policies come again and again
+    for each in np.flatnonzero(failed).tolist():
+        first = known.setdefault(policies[each].tobytes(), each)
+        if first == each:
+            values = policy_values(mdp, policies[each])
+            gains[each], q_values[each] = values.gains, values.q_values
+        else:
+            gains[each], q_values[each] = gains[first], q_values[first]
+    return gains, q_values
+
+
+def batched_q_values(
+    mdp: FiniteMDP, policies: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Gains, Q-functions, and which policies have none of them yet, since they need more care.
 
     Small unichain models are solved all at once. I − P_π + 1 e_sᵀ is invertible just where π has one recurrent class;
-    policies for which it is not, or hardly, are evaluated on their own.
+    policies for which it is not, or hardly, are left out.
     """
-    gains = np.empty(policies.shape[:2])
-    q_values = np.empty(policies.shape)
-    todo = np.ones(len(policies), dtype=bool)
-    if mdp.num_states <= (MAX_BATCHED_SPARSE_STATES if mdp.is_sparse else MAX_BATCHED_STATES):
-        rows = mdp.transitions.toarray() if mdp.is_sparse else mdp.transitions
-        transitions = np.ascontiguousarray(rows).reshape(*mdp.rewards.shape, mdp.num_states)
-        size = max(1, BATCHED // mdp.num_states**2)
-        for batch in (slice(start, start + size) for start in range(0, len(policies), size)):
-            try:
-                todo[batch] = ~_solve_together(transitions, mdp.rewards, policies[batch], gains[batch], q_values[batch])
-            except np.linalg.LinAlgError:  # one of them has several classes; the others must not notice
-                for k in range(*batch.indices(len(policies))):
-                    with contextlib.suppress(np.linalg.LinAlgError):
-                        one = slice(k, k + 1)
-                        todo[one] = ~_solve_together(transitions, mdp.rewards, policies[one], gains[one], q_values[one])
-    for each in np.flatnonzero(todo):
-        values = policy_values(mdp, policies[each])
-        gains[each], q_values[each] = values.gains, values.q_values
-    return gains, q_values
+    gains, q_values = np.empty(policies.shape[:2]), np.empty(policies.shape)
+    failed = np.ones(len(policies), dtype=bool)
+    if mdp.num_states > (MAX_BATCHED_SPARSE_STATES if mdp.is_sparse else MAX_BATCHED_STATES):
+        return gains, q_values, failed
+    rows = mdp.transitions.toarray() if mdp.is_sparse else mdp.transitions
+    transitions = np.ascontiguousarray(rows).reshape(*mdp.rewards.shape, mdp.num_states)
+    size = max(1, BATCHED // mdp.num_states**2)
+
+    def solve(part: slice) -> None:
+        failed[part] = ~_solve_together(transitions, mdp.rewards, policies[part], gains[part], q_values[part])
+
+    for start in range(0, len(policies), size):
+        try:
+            solve(slice(start, start + size))
+        except np.linalg.LinAlgError:  # one of them has several classes; the others must not notice
+            for k in range(start, min(start + size, len(policies))):
+                with contextlib.suppress(np.linalg.LinAlgError):
+                    solve(slice(k, k + 1))
+    return gains, q_values, failed
 
 
 def _solve_together(

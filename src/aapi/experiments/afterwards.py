@@ -53,7 +53,7 @@ def look_back(
                 store.add_inside(
                     job.key, packed_inside({"error": told(error)}) if error is not None else future.result()
                 )
-                advance(name, job.seconds, "")
+                advance(name, job.seconds, name)
     if wanted:
         raise Interrupted(f"all runs are stored in {store.folder}, but {len(wanted)} looks inside them are left")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aapi.experiments.description import described, digest
+from aapi.experiments.description import digest
 from aapi.experiments.inside import packed_inside, stored_inside
 from aapi.experiments.jobs import Job
 from aapi.experiments.work import run_key
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["decomposition_jobs", "stored_decomposition"]
 
-LARGEST = 100  # states: beyond, exact evaluations of every phase take longer than the runs did
+VERSION = 1  # of what is said: decompositions of another one are made again
+STATES = 100  # beyond, exact evaluations of every phase take longer than the runs did
 RUNS = 10
-BUDGET = 20_000  # phases of all runs
-MOST = 36  # cells of a folder
+PHASES = 20_000  # of all runs together
+NUMBERS = 4_000_000  # in a table of all phases of one run
+MOST = 36  # cells at a time
 _known: dict[str, Constants] = {}  # of problems, in this process
 
 
@@ -32,16 +34,13 @@ def decomposition_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Stor
     seen: set[tuple[str, str]] = set()
     for cell, configuration in chosen:
         what = (cell.problem.label, cell.algorithm)
-        length = getattr(configuration.algorithm, "phase_length", None)
-        if what in seen or len(seen) == MOST or length is None or not _can_be_taken_apart(cell):
-            continue
-        if not store.runs(configuration.key, cell.seed, range(cell.runs)):
+        phases = _phases(configuration) if what not in seen and len(seen) < MOST else None
+        if phases is None or not store.runs(configuration.key, cell.seed, range(cell.runs)):
             continue
         seen.add(what)
+        runs = min(cell.runs, RUNS, PHASES // phases)
         kept = stored_decomposition(store, configuration.key, cell.seed)
-        if kept is None or "error" in kept:
-            phases = -(-configuration.steps // length)
-            runs = max(1, min(cell.runs, RUNS, BUDGET // phases))
+        if kept is None or "error" in kept or kept["runs"] < runs:
             arguments = (configuration, cell.seed, runs)
             yield Job(_key(configuration.key, cell.seed), 1e-3 * phases * runs, _take_apart, arguments)
 
@@ -53,25 +52,29 @@ def stored_decomposition(store: Store, configuration: str, seed: int) -> dict[st
 
 
 def _key(configuration: str, seed: int) -> str:
-    return f"regret-{run_key(configuration, seed, 0)}"
+    return f"regret-{VERSION}-{run_key(configuration, seed, 0)}"
 
 
-def _can_be_taken_apart(cell: Cell) -> bool:
-    if cell.problem.is_foreign or cell.problem.reward_scale != 1.0:
-        return False
-    env = cell.problem.make()
-    return isinstance(env, FiniteMDP) and env.num_states <= LARGEST
+def _phases(configuration: Configuration) -> int | None:
+    """The number of phases; None for what is not taken apart: other than finite problems, large ones, too many."""
+    length = getattr(configuration.algorithm, "phase_length", None)
+    if length is None or configuration.problem.is_foreign or configuration.problem.reward_scale != 1.0:
+        return None
+    env, phases = configuration.problem.make(), -(-configuration.steps // length)
+    if not isinstance(env, FiniteMDP) or env.num_states > STATES or phases > PHASES:
+        return None
+    return phases if phases * env.rewards.size <= NUMBERS else None
 
 
 def _take_apart(configuration: Configuration, seed: int, runs: int) -> bytes:
-    from aapi.theory import analysed_runs, constants, pairs
+    from aapi.theory import analysed_runs, constants, measured_pairs
     from aapi.theory.summary import summary
 
     mdp: Any = configuration.problem.make()
     found = analysed_runs(
         configuration.algorithm, mdp, configuration.steps, runs, seed, features=configuration.features
     )
-    problem = digest(described(configuration.problem))
+    problem = digest(configuration.problem.description)
     if problem not in _known:
         _known[problem] = constants(mdp)
-    return packed_inside(summary(found, pairs(found, _known[problem])))
+    return packed_inside(summary(found, measured_pairs(found, _known[problem])))

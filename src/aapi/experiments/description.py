@@ -20,7 +20,7 @@ from aapi.errors import InvalidInput
 __all__ = ["canonical", "described", "digest", "source_hash", "source_version"]
 
 # Packages of the library that cannot change a run; and of the Python world, those that are known by their versions.
-ASIDE = ("cli", "experiments", "names", "report", "theory")
+ASIDE = ("cli", "experiments", "names", "report", "statistics.py", "theory")
 KNOWN = {"aapi", "builtins", "gymnasium", "numpy"} | set(sys.stdlib_module_names) - {"__main__"}
 
 

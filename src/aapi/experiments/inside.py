@@ -96,13 +96,15 @@ def read_inside(contents: bytes) -> Inside:
     with np.load(io.BytesIO(contents), allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     about = json.loads(arrays.pop("about").item())
-    return Inside(about, arrays.pop("phases", NOTHING), arrays.pop("steps", NOTHING), arrays)
+    if "kind" not in about:  # no tables: an error, or the parts of regret
+        return Inside(about, NOTHING, NOTHING, {})
+    return Inside(about, arrays.pop("phases"), arrays.pop("steps"), arrays)
 
 
 def packed_inside(about: dict[str, Any], **arrays: Any) -> bytes:
     """For `read_inside`."""
     file = io.BytesIO()
-    np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+    np.savez_compressed(file, about=np.array(json.dumps(about, allow_nan=False)), **arrays)
     return file.getvalue()
 
 

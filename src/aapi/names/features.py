@@ -14,9 +14,18 @@ FINITE_HELP = "coordinates or aggregate:GROUPS"
 
 
 def make_features(
-    text: str | None, low: str | None = None, high: str | None = None, *, finite: bool, word: str = "--features"
+    text: str | None,
+    low: str | None = None,
+    high: str | None = None,
+    *,
+    finite: bool,
+    vectors: bool = True,
+    word: str = "--features",
 ) -> Any:
-    """The features that a text describes; None leaves the choice to the problem. finite: whether it has a model."""
+    """The features that a text describes; None leaves the choice to the problem.
+
+    finite: whether it may have a model; vectors: whether it may have observation vectors.
+    """
     from aapi import features
 
     if text is None and low is None and high is None:
@@ -31,6 +40,8 @@ def make_features(
     }
     if text in plain:
         raise InvalidInput(f"--low and --high scale observation vectors: {text} features have no use for them")
+    if not vectors:
+        raise InvalidInput(f"{word} must be one-hot, {FINITE_HELP}, not {text!r}")
     if match := re.fullmatch(r"fourier(?::(\d+))?", text or "fourier"):
         return features.Fourier(**_given(order=match[1]), **bounds)
     if match := re.fullmatch(r"tiles(?::(\d+)(?:x(\d+))?)?", text or ""):

@@ -78,6 +78,8 @@ def write_figure(
         for axis in (axes.xaxis, axes.yaxis):
             if not hasattr(axis.get_major_formatter(), "seq"):  # words stay
                 axis.set_major_formatter(_number)
+            if axis.get_scale() == "log":
+                _place_ticks(axis)
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     if "optimum" in seen:
@@ -100,6 +102,16 @@ def write_figure(
 
 # The same data shall give the same bytes, on any day.
 UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
+
+
+def _place_ticks(axis: Any) -> None:
+    """Over few decades ticks at 1, 2 and 5, over many at some powers of ten; and at nothing else."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    decades = math.log10(high / low) if low > 0.0 else 3.0
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.0 else (1.0,), numticks=6))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _number(value: float, _place: Any) -> str:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.experiments.plan import titled
 from aapi.files import atomic_write
+from aapi.report.numbers import told_number
 from aapi.report.tables import failures, told_choice, told_score, told_value
+from aapi.theory import PARTS
 
 if TYPE_CHECKING:
     import os
@@ -148,21 +150,28 @@ def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def decomposition_lines(parts: Sequence[Parts]) -> Iterator[str]:
-    """Noise, pseudo-regret, and its parts R1 and R2, of some runs done again."""
-    yield "Of the first runs, done again: regret = noise + pseudo-regret, pseudo-regret = R1 + R2 (see docs/theory.md)."
+    """Noise, pseudo-regret, and its parts, of some runs done again."""
+    yield (
+        "Of the first runs, done again; means with Student's 95 % intervals. Regret = noise + pseudo-regret, and that "
+        "is the sum of the rest: R1, errors of evaluation; R2, online learning; confinement to states where a policy "
+        "earns less; and phases that were not evaluated (docs/theory.md)."
+    )
     yield ""
-    names = ("regret", "noise", "pseudo_regret", "estimation", "online_learning")
     lines = []
     for problem, algorithm, found in parts:
-        totals = [found["totals"][name] for name in names]
-        lines.append((problem, algorithm, str(found["runs"]), *(_total(total) for total in totals)))
-    yield from _table(("problem", "algorithm", "runs", "regret", "noise", "pseudo-regret", "R1", "R2"), lines)
+        totals = [found["totals"].get(name) for name in PARTS]
+        lines.append((problem, algorithm, str(found["runs"]), *map(_total, totals)))
+    names = ("regret", "noise", "pseudo-regret", "R1", "R2", "confinement", "not evaluated")
+    yield from _table(("problem", "algorithm", "runs", *names), lines)
 
 
-def _total(total: dict[str, Any]) -> str:
-    if total["lower"] is None:
-        return f"{total['mean']:,.4g}"
-    return f"{total['mean']:,.4g} [{total['lower']:,.4g}, {total['upper']:,.4g}]"
+def _total(total: dict[str, Any] | None) -> str:
+    if total is None:
+        return ""
+    mean, lower, upper = (
+        None if total[name] is None else told_number(total[name]) for name in ("mean", "lower", "upper")
+    )
+    return f"{mean}" if lower is None else f"{mean} [{lower}, {upper}]"
 
 
 def _score(entry: dict[str, Any]) -> str:

@@ -12,11 +12,11 @@ from aapi.algorithms import Result, run
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.progress import progress_bar
-from aapi.theory.comparator import Comparator, comparator
+from aapi.theory.comparator import Comparator, make_comparator
 from aapi.theory.evaluation_error import EvaluationErrors, evaluation_errors
 from aapi.theory.noise import NoiseScale, noise_scale
 from aapi.theory.online_learning import OnlineLearning, online_learning
-from aapi.theory.phases import exact_phases, recorded
+from aapi.theory.phases import Phases, exact_phases, recorded
 from aapi.theory.regret import Decomposition, split
 from aapi.theory.relative_q import RelativeQ, relative_q
 
@@ -38,7 +38,7 @@ class Analysis:
     """Arrays over runs and phases, or runs and states; see the class of each part.
 
         phase_ends: steps, (phases,); evaluated: which phases were, (phases,). last_policy: of the first run.
-    multichain, cut: phases, of all runs, that are not `unichain`, or `cut`; see Phases.
+    multichain: phases, of all runs, whose gain depends on the state.
     online_learning: None where its bound makes no sense; `refused` says why.
     """
 
@@ -50,13 +50,17 @@ class Analysis:
     num_runs: int
     last_policy: NDArray[np.float64]
     multichain: int
-    cut: int
     decomposition: Decomposition
     errors: EvaluationErrors
     relative_q: RelativeQ
     noise: NoiseScale
     online_learning: OnlineLearning | None
     refused: dict[str, str]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """τ_k, (phases,)."""
+        return np.diff(self.phase_ends, prepend=0)
 
 
 def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None) -> Analysis:
@@ -65,43 +69,52 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
     results: one, or several of the same algorithm on the same problem, which may come one after the other.
     """
     refused: dict[str, str] = {}
-    parts: dict[str, list[Any]] = {}
-    multichain, cut, first, fixed = 0, 0, None, None
+    parts: list[dict[str, Any]] = []
+    first, fixed = None, None
     for result in [results] if isinstance(results, Result) else results:
-        if fixed is None or first is None:
-            first, fixed = result, comparator(recorded(result)[1], against)
-        for phases in exact_phases(result, fixed):
-            multichain += int((~phases.unichain).sum())
-            cut += int(phases.cut.sum())
-            found: dict[str, Any] = {
-                "decomposition": split(phases, fixed),
-                "errors": evaluation_errors(phases, fixed),
-                "relative_q": relative_q(phases),
-                "noise": noise_scale(phases),
-            }
-            try:
-                found["online_learning"] = online_learning(phases, fixed)
-            except DoesNotExist as error:
-                refused["online_learning"] = str(error)
-            for name, part in found.items():
-                parts.setdefault(name, []).append(part)
+        if first is None or fixed is None:
+            first, fixed = result, make_comparator(recorded(result)[1], against)
+        _check_alike(result, first)
+        parts += [_taken_apart(phases, fixed, refused) for phases in exact_phases(result, fixed)]
     if first is None or fixed is None:
         raise InvalidInput("there are no results to analyse")
     record, mdp = recorded(first)
-    whole = {name: stacked(each) for name, each in parts.items() if name not in refused}
+    whole = {name: stacked([part[name] for part in parts]) for name in parts[0] if name not in (*refused, "multichain")}
     return Analysis(
         algorithm=first.algorithm,
         mdp=mdp,
         against=fixed,
         phase_ends=first.phase_ends,
         evaluated=record.evaluated,
-        num_runs=len(parts["decomposition"]),
+        num_runs=len(parts),
         last_policy=first.final_policy[0],
-        multichain=multichain,
-        cut=cut,
         refused=refused,
+        multichain=sum(part["multichain"] for part in parts),
         **({"online_learning": None} | whole),
     )
+
+
+def _check_alike(result: Result, first: Result) -> None:
+    same = result.env is first.env and result.algorithm == first.algorithm
+    if not same or not np.array_equal(result.phase_ends, first.phase_ends):
+        raise InvalidInput("results that are analysed together must be of one algorithm on one problem, equally long")
+
+
+def _taken_apart(phases: Phases, against: Comparator, refused: dict[str, str]) -> dict[str, Any]:
+    """All parts of one run. What is refused, and why, is noted."""
+    found: dict[str, Any] = {
+        "multichain": int((~phases.unichain).sum()),
+        "decomposition": split(phases, against),
+        "errors": evaluation_errors(phases, against),
+        "relative_q": relative_q(phases),
+        "noise": noise_scale(phases),
+        "online_learning": None,
+    }
+    try:
+        found["online_learning"] = online_learning(phases, against)
+    except DoesNotExist as error:
+        refused["online_learning"] = str(error)
+    return found
 
 
 def analysed_runs(
@@ -113,16 +126,19 @@ def analysed_runs(
     *,
     features: Any = None,
     threads: int = 1,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Analysis:
-    """Run an algorithm and analyse it, a few runs at a time: memory does not grow with their number."""
+    """Run an algorithm and analyse it, a few runs at a time: memory does not grow with their number.
+
+    progress: show a bar; by default, if the block around it is `showing_progress`.
+    """
     at_least(1, num_steps=num_steps, num_runs=num_runs)
     algorithm.check()
     phases = -(-num_steps // getattr(algorithm, "phase_length", 1))
     size = max(1, RECORDED // (4 * phases * mdp.num_states * mdp.num_actions))
 
     def some() -> Iterator[Result]:
-        with progress_bar("taking regret apart", num_runs, show=progress or None) as advance:
+        with progress_bar("taking regret apart", num_runs, show=progress) as advance:
             for start in range(0, num_runs, size):
                 count = min(size, num_runs - start)
                 yield run(

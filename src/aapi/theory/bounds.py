@@ -24,7 +24,7 @@ __all__ = ["Constants", "Theorem", "constants", "recommended_phase_length", "the
 class Constants:
     """What the bounds of the paper depend on; None for what does not exist, with the reason in `refused`.
 
-    gain: λ_*. mixing_time: t_mix, over all policies; a lower bound of it, if not `mixing_time_exact`.
+    gain: λ_*. mixing_time: t_mix, over all deterministic policies; a lower bound of it, if not `mixing_time_exact`.
     contraction_time: t in ‖(μ − ν) P_π‖₁ ≤ exp(−1/t) ‖μ − ν‖₁, which the paper takes for t_mix in the noise's bound.
     mismatch: ρ of the theorem, max 1/μ_π(x) over policies and states; optimal_mismatch: ρ of its proof, max 1/μ_*(x).
     reward_range: max r − min r, by which bounds for rewards in [0, 1] are to be multiplied.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from aapi.mdp import FiniteMDP
 
-__all__ = ["Comparator", "comparator", "policy_table"]
+__all__ = ["Comparator", "make_comparator", "policy_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Comparator:
     distribution: NDArray[np.float64]
 
 
-def comparator(mdp: FiniteMDP, policy: ArrayLike | None = None) -> Comparator:
+def make_comparator(mdp: FiniteMDP, policy: ArrayLike | None = None) -> Comparator:
     """An optimal policy, or one of the user's: regret is defined against any fixed policy."""
     taken = solve(mdp).policy if policy is None else policy
     values = policy_values(mdp, taken)

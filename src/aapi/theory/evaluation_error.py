@@ -10,12 +10,13 @@ import numpy as np
 import scipy.optimize
 
 from aapi.algorithms import simulator
-from aapi.checks import at_least, finite, one_of
+from aapi.checks import at_least, check_probability, one_of
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import exact_q_values
 from aapi.progress import progress_bar
 from aapi.statistics import bootstrapped
-from aapi.theory.comparator import comparator, policy_table
+from aapi.theory.comparator import make_comparator, policy_table
+from aapi.theory.norms import root_of_squares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +66,7 @@ def measured(errors: NDArray[np.float64], policies: NDArray[np.float64], against
 
 
 def _weighted(errors: NDArray[np.float64], policies: NDArray[np.float64], against: Comparator) -> NDArray[np.float64]:
-    return np.asarray(np.sqrt(np.einsum("x,kxa,kxa->k", against.distribution, policies, errors**2)))
+    return root_of_squares(errors, (1, 2), against.distribution[:, None] * policies)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,31 +108,32 @@ def error_decay(
     The fit is of relative errors, its intervals are over runs.
     """
     at_least(1, num_runs=num_runs)
-    finite(0.0, strictly=True, delta=delta)
+    check_probability(delta=delta)
     one_of(ERROR_NORMS, norm=norm)
-    if delta >= 1.0 or len(set(phase_lengths)) < 2:
-        raise InvalidInput("the decay needs two phase lengths at least, and delta below 1")
+    for length in phase_lengths:
+        at_least(1, phase_length=length)
     lengths = np.array(sorted(set(phase_lengths)))
+    if len(lengths) < 2:
+        raise InvalidInput(f"phase_lengths must be two different numbers at least, not {list(phase_lengths)}")
     evaluate.check(int(lengths[0]))
     uniform = np.full((mdp.num_states, mdp.num_actions), 1.0 / mdp.num_actions)
     table = policy_table(mdp, uniform if policy is None else policy)
-    against, exact = comparator(mdp), exact_q_values(mdp, table[None])[1][0]
-    policies = np.repeat(table[None], num_runs, axis=0)
-    simulate, found = simulator(mdp, features, seed), []
+    against, exact = make_comparator(mdp), exact_q_values(mdp, table[None])[1][0]
+    errors = np.empty((len(lengths), num_runs))
+    policies, simulate = np.repeat(table[None], num_runs, axis=0), simulator(mdp, features, seed)
     with progress_bar("phases of several lengths", int(lengths.sum())) as advance:
-        for length in map(int, lengths):
+        for i, length in enumerate(lengths.tolist()):
             simulation = simulate(range(num_runs))
             q_hats = evaluate(simulation, policies, simulation.rollout(policies, length))
-            found.append(getattr(measured(q_hats - exact, policies, against), norm))
+            errors[i] = getattr(measured(q_hats - exact, policies, against), norm)
             advance(length)
-    errors = np.array(found)
+    if not errors.min() > 0.0:
+        raise DoesNotExist("the evaluation is exact: there is no error to fit")
     rates = np.sqrt(math.log(1.0 / delta) / lengths)
 
     def fitted(sample: NDArray[np.float64]) -> NDArray[np.float64]:
         return _fit(rates, np.quantile(sample, 1.0 - delta, axis=1))
 
-    if not errors.min() > 0.0:
-        raise DoesNotExist("the evaluation is exact: there is no error to fit")
     constant, floor = bootstrapped(fitted, errors)
     return ErrorDecay(norm, delta, lengths, errors, np.quantile(errors, 1.0 - delta, axis=1), floor, constant)
 

@@ -70,7 +70,7 @@ def regret_growth(
     if not hasattr(algorithm, "phase_length") or not hasattr(algorithm, "__dataclass_fields__"):
         raise InvalidInput(f"growth needs a dataclass with a phase_length, which {algorithm!r} is not")
     if len(set(steps)) < 2:
-        raise InvalidInput("growth needs two numbers of steps at least")
+        raise DoesNotExist(f"regret has no exponent: steps must be two different numbers at least, not {list(steps)}")
     horizons = np.array(sorted(set(steps)))
     shortest = getattr(getattr(algorithm, "evaluate", None), "horizon", 1)
     lengths = np.maximum(algorithm.phase_length * (horizons / horizons[-1]) ** power, shortest).round().astype(int)
@@ -96,7 +96,9 @@ def regret_growth(
         raise DoesNotExist("regret has no exponent: its mean over runs is not positive for all T")
 
     def fitted(sample: NDArray[np.float64]) -> NDArray[np.float64]:
-        means = np.maximum(sample.mean(axis=1), np.finfo(float).tiny)
+        means = sample.mean(axis=1)
+        if not means.min() > 0.0:
+            return np.full(2, np.nan)
         return np.polyfit(logs, np.log(means), 1)
 
     exponent, intercept = bootstrapped(fitted, regrets)

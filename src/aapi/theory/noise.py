@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aapi.checks import check_probability
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -20,32 +22,36 @@ __all__ = ["NoiseScale", "mixing_bound", "noise_scale"]
 class NoiseScale:
     """How large noise can be in each phase, ([runs,] phases), from Poisson's equation.
 
-    Within a phase, λ − r_t = V(x_{t+1}) − V(x_t) + ξ_t, with ξ_t of mean zero given the past and in an interval that
-    does not depend on t: its width is `width`. The differences of V add up to `drift` = max V − min V at most. Both are
+    Within a phase, λ − r_t = (V(x_{t+1}) − V(x_t)) + (V(x_t) − Q(x_t, a_t)) + ((P V)(x_t, a_t) − V(x_{t+1})). The first
+    add up to `drift` = max V − min V at most. The others have mean zero, given what was before the action and before
+    the successor, and lie in intervals of the widths `choice` = max_x (max_a − min_a) Q(x, a) and `drift`. Both are
     infinite for a policy under which the gain depends on the state.
     """
 
     lengths: NDArray[np.int64]
     drift: NDArray[np.float64]
-    width: NDArray[np.float64]
+    choice: NDArray[np.float64]
 
     def bound(self, delta: float) -> NDArray[np.float64]:
-        """What |noise| stays below up to each phase with probability 1 − δ: Σ drift + (½ ln(2/δ) Σ τ width²)^½ (Azuma).
+        """What |noise| stays below up to each phase with probability 1 − δ, by Azuma's inequality:
 
-        The widths are those that were met; strictly, the inequality is for widths known beforehand.
+        Σ drift + (½ ln(2/δ) Σ τ (drift² + choice²))^½. The widths are those that were met; strictly, it is for widths
+        known beforehand.
         """
-        spread = np.sqrt(0.5 * math.log(2.0 / delta) * np.cumsum(self.lengths * self.width**2, axis=-1))
+        check_probability(delta=delta)
+        widths = np.hypot(self.drift, self.choice)
+        largest = np.abs(widths).max(initial=0.0) or 1.0
+        unit = largest if np.isfinite(largest) else 1.0  # squares of large rewards would overflow
+        spread = unit * np.sqrt(0.5 * math.log(2.0 / delta) * np.cumsum(self.lengths * (widths / unit) ** 2, axis=-1))
         return np.asarray(np.cumsum(self.drift, axis=-1) + spread)
 
 
 def noise_scale(phases: Phases) -> NoiseScale:
     """The scales of one run."""
     bias = np.einsum("kxa,kxa->kx", phases.policies, phases.q_values)  # V = Q(·, π)
-    drift = np.ptp(bias, axis=1)
-    # ξ = (P V)(x, a) − V(x') + V(x) − Q(x, a): the successor is one source of it, the action the other.
-    width = drift + np.ptp(np.where(phases.policies > 0.0, phases.q_values, bias[:, :, None]), axis=2).max(axis=1)
+    taken = np.where(phases.policies > 0.0, phases.q_values, bias[:, :, None])
     infinite = np.where(phases.unichain, 0.0, np.inf)
-    return NoiseScale(phases.lengths, drift + infinite, width + infinite)
+    return NoiseScale(phases.lengths, np.ptp(bias, axis=1) + infinite, np.ptp(taken, axis=2).max(axis=1) + infinite)
 
 
 def mixing_bound(contraction_time: float, num_phases: float, num_steps: float, delta: float) -> float:
@@ -53,4 +59,5 @@ def mixing_bound(contraction_time: float, num_phases: float, num_steps: float, d
 
     t: such that one step of any policy brings two distributions closer by exp(−1/t).
     """
+    check_probability(delta=delta)
     return contraction_time * (num_phases + 4.0 * math.sqrt(2.0 * num_phases * num_steps * math.log(num_steps / delta)))

@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aapi.checks import at_least
 from aapi.errors import DoesNotExist
 from aapi.improvement.boltzmann import boltzmann
+from aapi.theory.norms import root_of_squares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +47,7 @@ class OnlineLearning:
     stability: Σ_k m_k, the price of surprises; regularisation: η_K R(π_*), the price of staying near uniform.
     movement: Σ_k (η_{k−1}/4) d_k², which is subtracted: what moving policies earn, and what buys the improvement.
     prediction: ⟨M_{K+1}, π_{K+1} − π_*⟩, what the last prediction promises.
-    temperature: η_K. squared_surprise: Σ_k s_k². printed_movement: Σ_k (η_k/4) d_k², as the paper prints it.
+    temperature: η_K. surprise: (Σ_k s_k²)^½. printed_movement: Σ_k (η_k/4) d_k², as the paper prints it.
     """
 
     regret: NDArray[np.float64]
@@ -54,7 +56,7 @@ class OnlineLearning:
     movement: NDArray[np.float64]
     prediction: NDArray[np.float64]
     temperature: NDArray[np.float64]
-    squared_surprise: NDArray[np.float64]
+    surprise: NDArray[np.float64]
     printed_movement: NDArray[np.float64]
 
     @property
@@ -68,26 +70,28 @@ class OnlineLearning:
 
         For the adaptive rate, where c (Σ s²)^½ = η_K; if c > 2, with 2 for 2/c + c/2.
         """
-        heat, root = self.temperature, np.sqrt(self.squared_surprise)
-        inverse = np.divide(self.squared_surprise, heat, out=np.zeros_like(heat), where=heat > 0.0)
-        stability = np.where(heat <= 2.0 * root, 2.0 * inverse + 0.5 * heat, 2.0 * root)
+        heat, root = self.temperature, self.surprise
+        with np.errstate(divide="ignore"):  # at temperature 0, the bound is infinite
+            inverse = np.where(root > 0.0, root / np.where(root > 0.0, heat, 1.0), 0.0)
+        stability = np.where(heat <= 2.0 * root, 2.0 * inverse * root + 0.5 * heat, 2.0 * root)
         return np.asarray(stability + self.regularisation - self.movement + self.prediction)
 
     def patched_lemma(self, num_actions: int) -> NDArray[np.float64]:
         """2 (2 ln A Σ s²)^½ − Σ (η_{k−1}/4) d_k² + prediction: the paper's, with the constant and the temperature that
         its proof was after; for `lemma_eta`. Random sequences keep to it, but not all do.
         """
-        root = np.sqrt(2.0 * math.log(num_actions) * self.squared_surprise)
+        root = math.sqrt(2.0 * math.log(num_actions)) * self.surprise
         return np.asarray(2.0 * root - self.movement + self.prediction)
 
     def printed_lemma(self, num_actions: int) -> NDArray[np.float64]:
         """(2 ln A Σ s²)^½ − Σ (η_k/4) d_k² + prediction: the paper's lemma as it is printed; for `lemma_eta`."""
-        root = np.sqrt(2.0 * math.log(num_actions) * self.squared_surprise)
+        root = math.sqrt(2.0 * math.log(num_actions)) * self.surprise
         return np.asarray(root - self.printed_movement + self.prediction)
 
 
 def lemma_eta(num_actions: int) -> float:
     """The η that the paper's lemma asks for, (2/R_max)^½ in η_k = η (Σ s²)^½, as our η in η_k = η (2 Σ s²)^½."""
+    at_least(2, num_actions=num_actions)
     return math.sqrt(1.0 / math.log(num_actions))
 
 
@@ -140,6 +144,6 @@ def regret_and_bound(
         movement=0.25 * (before * moved).sum(axis=0),
         prediction=np.einsum("kxa,kxa->x", predictions[last], policies[last] - comparator),
         temperature=heat,
-        squared_surprise=(surprises**2).sum(axis=0),
+        surprise=root_of_squares(surprises, 0),
         printed_movement=0.25 * (now * moved).sum(axis=0),
     )

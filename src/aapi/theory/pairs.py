@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aapi.theory.noise import mixing_bound
+from aapi.theory.regret import PARTS
 from aapi.theory.relative_q import printed_constant, proven_constant
 
 if TYPE_CHECKING:
@@ -19,30 +20,35 @@ if TYPE_CHECKING:
     from aapi.theory.analysis import Analysis
     from aapi.theory.bounds import Constants
 
-__all__ = ["DELTA", "Pair", "pairs"]
+__all__ = ["DELTA", "Pair", "measured_pairs"]
 
 DELTA = 0.05  # of bounds that hold with probability 1 − δ
+ROUNDING = 1e-12  # of the largest of all sums of rewards and parts of regret
 
 
 @dataclass(frozen=True)
 class Pair:
-    """`measured` shall not exceed `bound`; where there is no bound, `reason` says why."""
+    """`measured` shall not exceed `bound`, but by `rounding`; where there is no bound, `reason` says why."""
 
     name: str
     statement: str
     measured: float
     bound: float | None
     reason: str = ""
+    rounding: float = 0.0
 
     @property
     def holds(self) -> bool | None:
         """Whether it does; None if there is no bound."""
-        return None if self.bound is None else self.measured <= self.bound
+        return None if self.bound is None else self.measured <= self.bound + self.rounding
 
 
-def pairs(analysis: Analysis, known: Constants) -> list[Pair]:
+def measured_pairs(analysis: Analysis, known: Constants) -> list[Pair]:
     """Every lemma that is about runs. Of all runs, the one that comes closest to its bound is told, relatively."""
-    return [*_noise(analysis, known), *_regret(analysis), *_q_functions(analysis, known)]
+    found = [*_noise(analysis, known), *_regret(analysis), *_q_functions(analysis, known)]
+    sizes = [float(np.abs(analysis.decomposition.cumulated(part)).max(initial=0.0)) for part in PARTS]
+    largest = max(*sizes, float(np.abs(analysis.mdp.rewards).max()) * float(analysis.phase_ends[-1]))
+    return [replace(pair, rounding=ROUNDING * largest) for pair in found]
 
 
 def _noise(analysis: Analysis, known: Constants) -> Iterator[Pair]:
@@ -56,7 +62,10 @@ def _noise(analysis: Analysis, known: Constants) -> Iterator[Pair]:
         lambda t: known.reward_range * mixing_bound(t, phases, steps, DELTA),
         known.refused.get("contraction_time", ""),
     )
-    name, statement = "noise, by Poisson's equation", "|Σ (λ_π − r)| ≤ Σ span(V) + (½ ln(2/δ) Σ τ w²)^½"
+    name, statement = (
+        "noise, by Poisson's equation",
+        "|Σ (λ_π − r)| ≤ Σ span V + (½ ln(2/δ) Σ τ (span² V + max_x span² Q))^½",
+    )
     limits = analysis.noise.bound(DELTA)[:, -1]
     if np.isfinite(limits).all():
         yield _closest(name, statement, noise, limits)
@@ -67,7 +76,7 @@ def _noise(analysis: Analysis, known: Constants) -> Iterator[Pair]:
 def _regret(analysis: Analysis) -> Iterator[Pair]:
     if not analysis.evaluated.any():
         return
-    lengths = np.diff(analysis.phase_ends, prepend=0)[analysis.evaluated]
+    lengths = analysis.lengths[analysis.evaluated]
     errors, parts = analysis.errors, analysis.decomposition
     limits = ((errors.optimal + errors.current) * lengths).sum(axis=1)
     statement = "R1 ≤ Σ τ (‖D‖ under μ_*⊗π_* + ‖D‖ under μ_*⊗π_k)"
@@ -110,5 +119,6 @@ def _pair(
 
 
 def _closest(name: str, statement: str, measured: NDArray[np.float64], limits: NDArray[np.float64]) -> Pair:
-    run = int(((limits - measured) / (np.abs(limits) + np.abs(measured))).argmin())
+    size = np.abs(limits) + np.abs(measured)
+    run = int(((limits - measured) / np.where(size > 0.0, size, 1.0)).argmin())
     return Pair(name, statement, float(measured[run]), float(limits[run]))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import exact_q_values
+from aapi.errors import InvalidInput
+from aapi.evaluation import batched_q_values, exact_q_values
 from aapi.mdp import FiniteMDP
 
 if TYPE_CHECKING:
@@ -29,10 +29,11 @@ SAME = 1e-9  # gains closer than this, relative to the rewards, are one gain
 class Phases:
     """All phases of one run. The arrays of estimates are of the evaluated phases alone.
 
-    lengths: τ_k; rewards: the sum of those of the phase; policies: π_k; next_policy: what would have come next.
-    gains: λ_{π_k}; where that depends on the state, `unichain` is false, and it is weighed by μ_*.
-    cut: where actions of probability below RARE are left out of π_k, since with them some states would be left too
-        rarely for double precision; a run would have to be as long as 1/RARE to tell the difference.
+    lengths: τ_k; rewards: the sum of those of the phase; next_policy: what would have come next.
+    policies: π_k; but where Q is too large for a quick solution, without actions of probability below RARE: a run would
+        have to be as long as 1/RARE to tell the difference, and states that only they lead out of would have values
+        beyond double precision.
+    gains: λ_{π_k} from the state where the phase begins; weighed_gains: μ_*·λ_{π_k}; the same, where `unichain`.
     q_values: Q_{π_k}; q_hats: Q̂_k; temperatures, surprises, predictions: η_k, ‖Q̂_k − M_k‖, M_{k+1}, or None.
     reward_scale: the largest reward in absolute value.
     """
@@ -42,8 +43,8 @@ class Phases:
     policies: NDArray[np.float64]
     next_policy: NDArray[np.float64]
     gains: NDArray[np.float64]
+    weighed_gains: NDArray[np.float64]
     unichain: NDArray[np.bool_]
-    cut: NDArray[np.bool_]
     q_values: NDArray[np.float64]
     evaluated: NDArray[np.bool_]
     q_hats: NDArray[np.float64]
@@ -58,20 +59,19 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
     record, mdp = recorded(result)
     lengths = np.diff(result.phase_ends, prepend=0)
     scale = float(np.abs(mdp.rewards).max())
-    for run, policies in enumerate(record.policies):
-        try:
-            taken, (gains, q_values) = policies, exact_q_values(mdp, policies)
-        except DoesNotExist:
-            taken = _without_rare(policies)
-            gains, q_values = exact_q_values(mdp, taken)
+    for run, tables in enumerate(record.policies):
+        policies = tables.copy()
+        gains, q_values, hard = batched_q_values(mdp, policies)
+        policies[hard] = without_rare(policies[hard])
+        gains[hard], q_values[hard] = exact_q_values(mdp, policies[hard])
         yield Phases(
             lengths=lengths,
             rewards=result.rewards[run],
-            policies=taken,
+            policies=policies,
             next_policy=result.next_policy[run],
-            gains=gains @ against.distribution,
+            gains=gains[np.arange(len(gains)), record.starts[run]],
+            weighed_gains=gains @ against.distribution,
             unichain=np.ptp(gains, axis=1) <= SAME * scale,
-            cut=(taken != policies).any(axis=(1, 2)),
             q_values=q_values,
             evaluated=record.evaluated,
             q_hats=record.q_hats[run],
@@ -82,9 +82,11 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
         )
 
 
-def _without_rare(policies: NDArray[np.float64]) -> NDArray[np.float64]:
-    kept = np.where(policies < RARE, 0.0, policies)
-    return np.asarray(kept / kept.sum(axis=2, keepdims=True))
+def without_rare(policies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Policies whose actions of probability below RARE have the probability 0; others are the same to the bit."""
+    rare = (policies > 0.0) & (policies < RARE)
+    kept = np.where(rare, 0.0, policies)
+    return np.where(rare.any(axis=-1, keepdims=True), kept / kept.sum(axis=-1, keepdims=True), policies)
 
 
 def recorded(result: Result) -> tuple[Record, FiniteMDP]:

@@ -21,7 +21,7 @@ __all__ = ["ACCURACY", "PARTS", "Decomposition", "split"]
 
 STIFF = 1e6  # times the rewards: a Q that is larger
 ACCURACY = 1e-8  # how far the identities may be off, relative to the largest part of a run
-PARTS = ("regret", "noise", "pseudo_regret", "estimation", "online_learning", "unevaluated")
+PARTS = ("regret", "noise", "pseudo_regret", "estimation", "online_learning", "confinement", "unevaluated")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +30,18 @@ class Decomposition:
 
     regret          Σ_{t in phase k} (λ_* − r_t) = noise + pseudo_regret
     noise           Σ_{t in phase k} (λ_{π_k} − r_t)
-    pseudo_regret   τ_k (λ_* − λ_{π_k}) = estimation + online_learning + unevaluated
+    pseudo_regret   τ_k (λ_* − λ_{π_k}) = estimation + online_learning + confinement + unevaluated
     estimation      R1: τ_k ⟨μ_*, (Q_{π_k} − Q̂_k)(·,π_*) − (Q_{π_k} − Q̂_k)(·,π_k)⟩
     online_learning R2: τ_k ⟨μ_*, Q̂_k(·,π_*) − Q̂_k(·,π_k)⟩
-    unevaluated     the pseudo-regret of phases that were not evaluated: the steps left over at the end
+    confinement     τ_k (μ_*·λ_{π_k} − λ_{π_k}): the run is where π_k earns less, or more, than where π_* would be;
+                    0 but for policies with several recurrent classes, whose gain depends on the state: λ_{π_k} is
+                    that of the state in which the phase begins
+    unevaluated     the pseudo-regret of phases that were not evaluated, such as the steps left over at the end
 
-    The second identity is the performance-difference lemma; `residual`, ([runs]), is how far it is off, relative to the
-    largest of all parts. Where policies all but cut off some states from others, Q grows beyond what double precision
-    can subtract; these phases are `stiff`, and there the identity is not checked, but used to tell the estimation.
+    The second identity is the performance-difference lemma; `residual`, ([runs]), is how far both are off, relative to
+    the largest of all parts and sums of rewards. Where policies all but cut off some states from others, Q grows beyond
+    what double precision can subtract; these phases are `stiff`, and there the identity is not checked, but used to
+    tell the estimation.
     """
 
     regret: NDArray[np.float64]
@@ -45,6 +49,7 @@ class Decomposition:
     pseudo_regret: NDArray[np.float64]
     estimation: NDArray[np.float64]
     online_learning: NDArray[np.float64]
+    confinement: NDArray[np.float64]
     unevaluated: NDArray[np.float64]
     residual: NDArray[np.float64]
     stiff: NDArray[np.bool_]
@@ -71,27 +76,30 @@ def split(phases: Phases, against: Comparator) -> Decomposition:
     online_learning[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], phases.q_hats)
     errors = phases.q_values[which] - phases.q_hats
     estimation[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], errors)
+    confinement = np.where(which & ~phases.unichain, lengths * (phases.weighed_gains - phases.gains), 0.0)
     unevaluated = np.where(which, 0.0, pseudo_regret)
     stiff = which & (np.abs(phases.q_values).max(axis=(1, 2)) > STIFF * phases.reward_scale)
-    estimation[stiff] = (pseudo_regret - online_learning)[stiff]
+    estimation[stiff] = (pseudo_regret - online_learning - confinement)[stiff]
     parts = {
         "regret": lengths * against.gain - phases.rewards,
         "noise": lengths * phases.gains - phases.rewards,
         "pseudo_regret": pseudo_regret,
         "estimation": estimation,
         "online_learning": online_learning,
+        "confinement": confinement,
         "unevaluated": unevaluated,
     }
-    return Decomposition(**parts, residual=np.asarray(_residual(parts)), stiff=stiff)
+    return Decomposition(**parts, residual=np.asarray(_residual(parts, phases)), stiff=stiff)
 
 
-def _residual(parts: dict[str, NDArray[np.float64]]) -> float:
+def _residual(parts: dict[str, NDArray[np.float64]], phases: Phases) -> float:
     """How far both identities are off."""
     largest = max(float(np.abs(part).max(initial=0.0)) for part in parts.values())
+    largest = max(largest, phases.reward_scale * float(phases.lengths.max()))
     if largest == 0.0:
         return 0.0
     first = parts["regret"] - parts["noise"] - parts["pseudo_regret"]
-    second = parts["pseudo_regret"] - parts["estimation"] - parts["online_learning"] - parts["unevaluated"]
+    second = parts["pseudo_regret"] - sum(parts[name] for name in PARTS[3:])
     off = np.maximum(np.abs(first), np.abs(second)) / largest
     if not off.max() <= ACCURACY:
         raise DoesNotExist(

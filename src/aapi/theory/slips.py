@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from aapi.algorithms import AAPI, Politex
+from aapi.algorithms import AAPI, Politex, Uniform, run
 from aapi.environments import ergodic
 from aapi.errors import DoesNotExist
-from aapi.evaluation import ExactQ, exact_q_values
+from aapi.evaluation import ExactQ
 from aapi.improvement import Adaptive, QHistory
-from aapi.mdp import Chain, mismatch, optimal_mismatch, policy_values, solve
-from aapi.theory.comparator import comparator
+from aapi.mdp import Chain, FiniteMDP, mismatch, optimal_mismatch, policy_values, solve, worst_contraction_time
+from aapi.theory.comparator import make_comparator
 from aapi.theory.growth import exact_regret
 from aapi.theory.online_learning import OnlineLearning, lemma_eta, regret_and_bound
+from aapi.theory.relative_q import printed_constant, proven_constant
 
-__all__ = ["COUNTEREXAMPLE", "Slip", "play", "random_sequences", "slips"]
+__all__ = ["COUNTEREXAMPLE", "Slip", "find_slips", "play", "random_sequences"]
 
 # Nine rounds with two actions, found by a search: rewards (−v, v) for the first v, predictions M_2, … for the second.
 COUNTEREXAMPLE = (
@@ -37,11 +38,11 @@ class Slip:
     shown: str
 
 
-def slips() -> list[Slip]:
+def find_slips() -> list[Slip]:
     """All of them; takes a second or two."""
     return [
-        _regulariser(), _ao_ftrl(), _sup_norm(), _estimation(), _mismatch(), _contraction(), _independence(),
-        _phase_length(), _excitation(), _rate(),
+        _regulariser(), _ao_ftrl(), _sup_norm(), _noise(), _estimation(), _relative_q(), _mismatch(), _contraction(),
+        _independence(), _first_temperature(), _phase_length(), _excitation(), _rate(),
     ]  # fmt: skip
 
 
@@ -127,7 +128,7 @@ def _sup_norm() -> Slip:
 
 def _estimation() -> Slip:
     mdp = ergodic(10, 2)
-    against = comparator(mdp)
+    against = make_comparator(mdp)
     other = 1.0 - against.policy  # takes the other of two actions everywhere
     error = other - against.policy  # D = Q̂ − Q: 1 for the actions taken, −1 for the best ones
     estimation = float((against.distribution[:, None] * (against.policy - other) * -error).sum())
@@ -139,12 +140,37 @@ def _estimation() -> Slip:
     )
 
 
+def _noise() -> Slip:
+    mdp = FiniteMDP(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [0.0, 1.0]])
+    time = worst_contraction_time(mdp)
+    result = run(Uniform(phase_length=500), mdp, 5000, 20)
+    noise = float(np.abs(0.5 * 5000 - result.rewards.sum(axis=1)).max())
+    return Slip(
+        "noise",
+        "|Σ (λ_π − r)| ≤ K t + 4 t (2 K T ln(T/δ))^½",
+        "not for small t: chance in the choice of actions does not go away with it",
+        f"where every step leads to each of two states with probability ½, t = {time:g} and so is the bound; rewards "
+        f"that depend on the action alone have noise of up to {noise:.0f} in 20 runs of 5,000 steps",
+    )
+
+
+def _relative_q() -> Slip:
+    time, phases = 10, 100
+    return Slip(
+        "relative-q",
+        "|ΔQ| ≤ t_mix² log₂² K max ‖Δπ‖₁ + 2/K³",
+        "its proof gives N² + N + (2 t_mix + 3)(N + 1), N = ⌈4 t_mix log₂ K⌉, for t_mix² log₂² K, if K ≥ 4 t_mix/ln 2",
+        f"for t_mix = {time} and K = {phases}: {printed_constant(time, phases):,.0f} as printed, "
+        f"{proven_constant(time, phases):,.0f} as proven",
+    )
+
+
 def _mismatch() -> Slip:
     mdp = ergodic(10, 2)
     return Slip(
         "mismatch",
         "ρ = max over policies of 1/μ_π(x), in the theorem",
-        "its proof uses 1/min μ_*(x)",
+        "its proof uses 1/min μ_*(x): the theorem is true, but looser than need be",
         f"on ergodic (10, 2) the first is {mismatch(mdp):.2f}, the second {optimal_mismatch(solve(mdp)):.2f}",
     )
 
@@ -170,23 +196,33 @@ def _independence() -> Slip:
     return Slip(
         "independence",
         "the columns of [Ψ, 1] are linearly independent",
-        "not for one-hot features, which sum to 1: regress with a ridge",
+        "this assumption excludes one-hot features, which sum to 1: regress with a ridge",
         f"one-hot features of ergodic (5, 2): {features.shape[1]} columns, rank {np.linalg.matrix_rank(features)}",
     )
 
 
+def _first_temperature() -> Slip:
+    actions, q_hat = 2, np.array([3.0, 300.0])
+    ours, theirs = math.sqrt(2.0 / math.log(actions)) * q_hat, np.sqrt(2.0 * math.log(actions) * q_hat)
+    return Slip(
+        "first-temperature",
+        "η_1(x) = (2 R_max ‖Q̂_1(x,·)‖)^½, which is bounded from below",
+        "(2/R_max)^½ ‖Q̂_1(x,·)‖ by its definition, and 0 where Q̂_1(x,·) = 0",
+        f"two actions, rewards multiplied by 100: from {ours[0]:.3g} to {ours[1]:.3g} by its definition, from "
+        f"{theirs[0]:.3g} to {theirs[1]:.3g} as printed",
+    )
+
+
 def _phase_length() -> Slip:
-    mdp, length = ergodic(10, 2), 1000
-    against = comparator(mdp)
-    uniform = np.full((10, 2), 0.5)
-    q_hat = exact_q_values(mdp, uniform[None])[1][0]
-    regret = length * float((against.distribution[:, None] * (against.policy - uniform) * q_hat).sum())
+    rewards = np.array([[[0.0, -1.0]], [[0.0, -1.0]], [[-1.0, 0.0]]])
+    game = play(rewards, rewards, 1.0)
     return Slip(
         "phase-length",
-        "R2 ≤ … + 2 (b + Q_max)",
-        "2 τ (b + Q_max): the bound on R2/τ was multiplied by τ, all but this term",
-        f"one phase of {length} steps with exact Q̂ on ergodic (10, 2): the other terms vanish, R2 = {regret:.1f}, and "
-        f"2 (b + Q_max) = {2.0 * q_hat.max():.2f}",
+        "R2 ≤ … + 2 (b + Q_max), for Q̂ in [b, b + Q_max]",
+        "τ Q_max: the bound on R2/τ was multiplied by τ, all but this term; and what it is for, "
+        "⟨M_{K+1}, f_{K+1} − f*⟩, is at most Q_max",
+        f"rewards (0, −1), (0, −1) and (−1, 0), each predicted to come again: b + Q_max = {rewards.max():g}, and "
+        f"⟨M_{{K+1}}, f_{{K+1}} − f*⟩ = {game.prediction[0]:.3g}",
     )
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from aapi.statistics import band
 from aapi.theory.evaluation_error import ERROR_NORMS
-from aapi.theory.pairs import DELTA
 from aapi.theory.regret import PARTS
 
 if TYPE_CHECKING:
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.theory.analysis import Analysis
+    from aapi.theory.examination import Examination
     from aapi.theory.pairs import Pair
-    from aapi.theory.study import Study
 
-__all__ = ["study_summary", "summary"]
+__all__ = ["TERMS", "examination_summary", "online_terms", "summary"]
 
 POINTS = 60  # of a curve
 TERMS = ("regret", "stability", "regularisation", "movement", "prediction", "bound")  # of online learning
@@ -32,37 +31,37 @@ def summary(analysis: Analysis, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Totals, curves of about POINTS phases, and pairs of theorem and measurement. All numbers are finite, or null."""
     parts = analysis.decomposition
     shown = {part: parts.cumulated(part) for part in PARTS}
-    if not parts.unevaluated.any():
-        del shown["unevaluated"]
-    kept = _thinned(len(analysis.phase_ends))
-    late = np.flatnonzero(analysis.evaluated)[_thinned(int(analysis.evaluated.sum()))]
-    place = np.cumsum(analysis.evaluated) - 1  # of a phase among the evaluated ones
+    for part in ("confinement", "unevaluated"):  # nothing, mostly
+        if not getattr(parts, part).any():
+            del shown[part]
+    kept, some = _thinned(len(analysis.phase_ends)), _thinned(int(analysis.evaluated.sum()))
+    terms = online_terms(analysis)
     return {
         "runs": analysis.num_runs,
         "phases": len(analysis.phase_ends),
         "optimal_gain": analysis.against.gain,
         "residual": float(parts.residual.max()),
         "multichain": analysis.multichain,
-        "cut": analysis.cut,
         "stiff": int(parts.stiff.sum()),
         "totals": {part: _band(values[:, -1]) for part, values in shown.items()},
         "curves": {"steps": analysis.phase_ends[kept].tolist()}
         | {part: _band(values[:, kept]) for part, values in shown.items()},
-        "noise_bound": _numbers(analysis.noise.bound(DELTA)[:, kept].mean(axis=0)),
-        "errors": {"steps": analysis.phase_ends[late].tolist()}
-        | {norm: _band(getattr(analysis.errors, norm)[:, place[late]]) for norm in ERROR_NORMS},
-        "online_learning": _online(analysis),
+        "errors": {"steps": analysis.phase_ends[analysis.evaluated][some].tolist()}
+        | {norm: _band(getattr(analysis.errors, norm)[:, some]) for norm in ERROR_NORMS},
+        "online_learning": None
+        if terms is None
+        else {name: _numbers(term) for name, term in terms.items()} | {"exceeded": _exceeded(analysis)},
         "relative_q": _number(analysis.relative_q.constant),
-        "pairs": [dataclasses.asdict(pair) | {"holds": pair.holds} for pair in pairs],
+        "pairs": [_pair(pair) for pair in pairs],
         "refused": analysis.refused,
     }
 
 
-def study_summary(study: Study) -> dict[str, Any]:
-    """The same for a study, with what it found about the problem, evaluation and growth."""
-    return summary(study.analysis, study.pairs) | {
-        "algorithm": study.algorithm,
-        "constants": dataclasses.asdict(study.constants),
+def examination_summary(found: Examination) -> dict[str, Any]:
+    """The same for an examination, with what it found about the problem, evaluation and growth."""
+    return summary(found.analysis, found.pairs) | {
+        "algorithm": found.algorithm,
+        "constants": dataclasses.asdict(found.constants),
         "evaluation": {
             name: {
                 "norm": decay.norm,
@@ -72,10 +71,10 @@ def study_summary(study: Study) -> dict[str, Any]:
                 "approximation_error": dataclasses.asdict(decay.approximation_error),
                 "constant": dataclasses.asdict(decay.constant),
             }
-            for name, decay in study.decays.items()
+            for name, decay in found.decays.items()
         },
-        "theorem": None if study.theorem is None else dataclasses.asdict(study.theorem),
-        "recommended_phase_length": study.phase_lengths,
+        "theorem": None if found.theorem is None else dataclasses.asdict(found.theorem),
+        "recommended_phase_length": found.phase_lengths,
         "growth": {
             name: {
                 "steps": growth.steps.tolist(),
@@ -83,23 +82,39 @@ def study_summary(study: Study) -> dict[str, Any]:
                 "regret": _band(growth.regrets.T),
                 "exponent": dataclasses.asdict(growth.exponent),
             }
-            for name, growth in study.growth.items()
+            for name, growth in found.growth.items()
         },
-        "exact": {name: {str(k): regret for k, regret in each.items()} for name, each in study.exact.items()},
-        "refused": study.refused,
+        "exact": {name: {str(k): regret for k, regret in each.items()} for name, each in found.exact.items()},
+        "refused": found.refused,
     }
 
 
-def _online(analysis: Analysis) -> dict[str, Any] | None:
-    """Means over runs of the terms in each state, in the units of R2: times τ and μ_*."""
+def online_terms(analysis: Analysis) -> dict[str, NDArray[np.float64]] | None:
+    """Regret of online learning and the terms of its bound in each state, in the units of R2: times τ and μ_*.
+
+    Means over runs. None where there are none, or where phases differ in length, so that R2 is no sum over states.
+    """
+    found, lengths = analysis.online_learning, analysis.lengths[analysis.evaluated]
+    if found is None or np.ptp(lengths):
+        return None
+    weights = lengths[0] * analysis.against.distribution
+    return {term: (getattr(found, term) * weights).mean(axis=0) for term in TERMS}
+
+
+def _exceeded(analysis: Analysis) -> int:
+    """In how many states of runs the bound is exceeded by more than rounding."""
     found = analysis.online_learning
     if found is None:
-        return None
-    length = int(analysis.phase_ends[np.argmax(analysis.evaluated)])
-    weights = length * analysis.against.distribution
-    return {term: _numbers((getattr(found, term) * weights).mean(axis=0)) for term in TERMS} | {
-        "exceeded": int((found.regret > found.bound + 1e-9 * np.abs(found.bound)).sum())
-    }
+        return 0
+    return int((found.regret > found.bound + 1e-9 * np.abs(found.stability).max()).sum())
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    bound = None if pair.bound is None else _number(pair.bound)
+    return {
+        "name": pair.name, "statement": pair.statement, "measured": _number(pair.measured), "bound": bound,
+        "reason": pair.reason, "holds": None if bound is None else pair.holds,
+    }  # fmt: skip
 
 
 def _thinned(count: int) -> NDArray[np.int64]:

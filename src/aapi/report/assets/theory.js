@@ -7,6 +7,7 @@ const PARTS = {
   pseudo_regret: { label: "pseudo-regret", colours: ["#0072b2", "#4ea8de"], dash: "dashdot" },
   estimation: { label: "estimation R1", colours: ["#e69f00", "#f2b632"], dash: "dash" },
   online_learning: { label: "online learning R2", colours: ["#009e73", "#2bc79a"], dash: "solid" },
+  confinement: { label: "confinement", colours: ["#d55e00", "#f4803b"], dash: "dashdot" },
   unevaluated: { label: "not evaluated", colours: ["#777777", "#9a9a9a"], dash: "dot" },
   sup: { label: "sup", colours: ["#d55e00", "#f4803b"], dash: "solid" },
   optimal: { label: "μ*⊗π*", colours: ["#0072b2", "#4ea8de"], dash: "dash" },
@@ -26,16 +27,16 @@ const VIEWS = {
   pseudo: {
     label: "R1 + R2",
     caption:
-      "Pseudo-regret is R1, what errors of Q̂ cost, and R2, the regret of learning online from Q̂. Where policies follow errors, R1 is large and R2 below zero: both are the same errors, seen twice.",
+      "Pseudo-regret is R1, what errors of Q̂ cost, R2, the regret of learning online from Q̂, that of phases without an estimate, and, where the gain of a policy depends on the state, confinement: being where it earns less. Where policies follow errors, R1 is large and R2 below zero: both are the same errors, seen twice.",
     draw: (theory) =>
-      drawParts(theory.curves, ["pseudo_regret", "estimation", "online_learning", "unevaluated"], "sum so far"),
-    has: () => true,
+      drawParts(theory.curves, ["pseudo_regret", "estimation", "online_learning", "confinement", "unevaluated"], "sum so far"),
+    has: (theory) => theory.errors.steps.length > 0,
   },
   errors: {
     label: "errors of evaluation",
     caption:
       "‖Q̂ − Q‖ of each phase in the norms of the paper's condition: the largest error, and mean squares under the optimal policy's states with its actions, or with those of the phase's policy.",
-    draw: (theory) => drawParts(theory.errors, ["sup", "optimal", "current"], "‖Q̂ − Q‖"),
+    draw: (theory) => drawErrors(theory.errors),
     has: (theory) => theory.errors.steps.length > 0,
   },
   online: {
@@ -113,6 +114,21 @@ function drawParts(curves, names, title, all) {
   };
 }
 
+// Errors may differ by many orders of magnitude; a norm has no band below zero.
+function drawErrors(errors) {
+  const means = ["sup", "optimal", "current"].flatMap((name) => errors[name].mean).filter((value) => value > 0);
+  const wide = Math.max(...means) > 100 * Math.min(...means),
+    floor = wide ? Math.min(...means) / 2 : 0;
+  const clipped = Object.fromEntries(
+    Object.entries(errors).map(([name, band]) =>
+      name === "steps" ? [name, band] : [name, { ...band, lower: band.lower.map((v) => (known(v) ? Math.max(v, floor) : v)) }],
+    ),
+  );
+  const drawn = drawParts(clipped, ["sup", "optimal", "current"], "‖Q̂ − Q‖");
+  if (wide) Object.assign(drawn.layout.yaxis, { type: "log", exponentformat: "power" });
+  return drawn;
+}
+
 function drawOnline(terms) {
   const states = terms.regret.map((_, i) => i);
   const bars = ["stability", "regularisation", "movement"].map((name) => ({
@@ -145,7 +161,12 @@ function drawOnline(terms) {
 }
 
 // Numbers of any size, as people write them.
-const sized = (value) => (Math.abs(value) >= 1000 && Math.abs(value) < 1e9 ? whole(value) : significant(value, 3));
+const sized = (value) => {
+  if (!known(value)) return "?";
+  const size = Math.abs(value);
+  if (size >= 1e9) return value.toExponential(2).replace("e+", "e").replace("-", "−");
+  return size >= 1000 ? whole(value) : significant(value, 3);
+};
 
 function showPairs(theories) {
   const names = distinct(theories.flatMap((theory) => theory.pairs.map((pair) => pair.name)));
@@ -177,28 +198,27 @@ function showPairs(theories) {
       ),
     ),
   );
-  const reasons = (name) => distinct(theories.map((theory) => find(theory, name)?.reason).filter(Boolean));
-  const notes = names.flatMap((name) => reasons(name).map((reason) => [reason, name]));
-  const off = theories.filter((theory) => theory.stiff || theory.multichain || theory.cut);
-  $("theory-notes").replaceChildren(
-    ...distinct(notes.map(([reason]) => reason)).map((reason) => {
-      const about = notes.filter((note) => note[0] === reason).map((note) => note[1]);
-      return make("li", {}, `No bound on ${about.join(", ")}: ${reason}.`);
-    }),
-    ...off.map((theory) =>
-      make(
-        "li",
-        {},
-        `${theory.algorithm}, of all runs: ${[
-          theory.multichain && `in ${theory.multichain} phases the gain depends on the state, and is weighed by μ*`,
-          theory.stiff && `in ${theory.stiff} phases Q is too large to check that parts add up; R1 is what is left there`,
-          theory.cut && `in ${theory.cut} phases actions of probability below 1e-9 are left out`,
-        ]
-          .filter(Boolean)
-          .join("; ")}.`,
-      ),
-    ),
-  );
+  const notes = new Map(); // reason → lemma → algorithms
+  for (const theory of theories) {
+    for (const { name, bound, reason } of theory.pairs) {
+      if (known(bound) || !reason) continue;
+      if (!notes.has(reason)) notes.set(reason, new Map());
+      const about = notes.get(reason);
+      about.set(name, [...(about.get(name) ?? []), theory.algorithm]);
+    }
+  }
+  const lines = [...notes].map(([reason, about]) => {
+    const algorithms = distinct([...about.values()].flat());
+    const who = algorithms.length < theories.length ? ` for ${algorithms.join(", ")}` : "";
+    return `No bound on ${[...about.keys()].join(", ")}${who}: ${reason}.`;
+  });
+  for (const { algorithm, multichain, stiff } of theories) {
+    if (multichain)
+      lines.push(`${algorithm}: in ${multichain} phases of all runs the gain depends on the state: it is that of the first one.`);
+    if (stiff)
+      lines.push(`${algorithm}: in ${stiff} phases of all runs Q is too large to check that parts add up; R1 is what is left there.`);
+  }
+  $("theory-notes").replaceChildren(...lines.map((line) => make("li", {}, line)));
 }
 
 function listenTheory() {

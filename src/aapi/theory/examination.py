@@ -1,0 +1,134 @@
+"""An algorithm on a problem, with every result of the paper's analysis beside what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aapi.algorithms import Politex
+from aapi.errors import DoesNotExist, InvalidInput
+from aapi.evaluation import ExactQ
+from aapi.theory.analysis import Analysis, analysed_runs
+from aapi.theory.bounds import Constants, Theorem, constants, recommended_phase_length, theorem
+from aapi.theory.evaluation_error import ErrorDecay, error_decay
+from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth
+from aapi.theory.pairs import DELTA, Pair, measured_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aapi.mdp import FiniteMDP
+
+__all__ = ["Examination", "examine"]
+
+DOUBLINGS = 5  # values of T
+LENGTHS = 7  # values of τ
+EXACT_PHASES = 1600
+LARGEST_EXACT = 100  # states: beyond, thousands of exact evaluations take minutes
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """What `examine` found; `refused` has a reason for each part that is missing.
+
+    decays: errors of evaluating the first policy, which is uniform, and the last one of the first run.
+    growth: of regret with T; exact: regret after K phases with exact Q, for several K; both by algorithm.
+    phase_lengths: what the theorem recommends, by `mismatch` and by `optimal_mismatch`.
+    """
+
+    algorithm: str
+    analysis: Analysis
+    constants: Constants
+    pairs: list[Pair]
+    decays: dict[str, ErrorDecay]
+    growth: dict[str, Growth]
+    exact: dict[str, dict[int, float]]
+    theorem: Theorem | None
+    phase_lengths: dict[str, float]
+    refused: dict[str, str]
+
+
+def examine(
+    algorithms: Mapping[str, Any],
+    mdp: FiniteMDP,
+    num_steps: int,
+    num_runs: int = 20,
+    seed: int = 0,
+    *,
+    features: Any = None,
+    threads: int = 1,
+) -> Examination:
+    """Take the regret of the first of some algorithms apart, and compare its growth with that of the others."""
+    if not algorithms or not all(hasattr(each, "phase_length") for each in algorithms.values()):
+        raise InvalidInput("algorithms must be a mapping from names to algorithms with a phase_length, and not empty")
+    name, first = next(iter(algorithms.items()))
+    how = {"features": features, "threads": threads}
+    analysis = analysed_runs(first, mdp, num_steps, num_runs, seed, **how)
+    known = constants(mdp)
+    refused = analysis.refused | known.refused
+    decays = _decays(first, mdp, seed, features, analysis, refused)
+    growth: dict[str, Growth] = {}
+    for each, algorithm in algorithms.items():
+        try:
+            steps = doublings(num_steps, DOUBLINGS)
+            growth[each] = regret_growth(algorithm, mdp, steps, num_runs=num_runs, seed=seed, **how)
+        except DoesNotExist as error:
+            refused[f"growth_{each}"] = str(error)
+    found = _theorem(num_steps, first.phase_length, known, decays.get("uniform"), refused)
+    exact = _exact(algorithms, mdp, known, refused)
+    return Examination(name, analysis, known, measured_pairs(analysis, known), decays, growth, exact, *found, refused)
+
+
+def _decays(
+    algorithm: Any, mdp: FiniteMDP, seed: int, features: Any, analysis: Analysis, refused: dict[str, str]
+) -> dict[str, ErrorDecay]:
+    """How errors decay with τ, for the first policy and a last one."""
+    found: dict[str, ErrorDecay] = {}
+    evaluate = getattr(algorithm, "evaluate", None)
+    lengths = doublings(max(64 * int(getattr(evaluate, "horizon", 1)), 1 << 14), LENGTHS)
+    for name, policy in (("uniform", None), ("last", analysis.last_policy)):
+        try:
+            if evaluate is None:
+                raise DoesNotExist("the algorithm has no evaluation of policies by itself")
+            found[name] = error_decay(mdp, evaluate, lengths, policy=policy, seed=seed, delta=DELTA, features=features)
+        except DoesNotExist as error:
+            refused[f"decay_{name}"] = str(error)
+    return found
+
+
+def _exact(
+    algorithms: Mapping[str, Any], mdp: FiniteMDP, known: Constants, refused: dict[str, str]
+) -> dict[str, dict[int, float]]:
+    """Regret after K phases with exact Q, for several K; also of POLITEX at the temperature of its analysis."""
+    if mdp.num_states > LARGEST_EXACT:
+        refused["exact"] = f"exact Q-functions in every step are computed for at most {LARGEST_EXACT} states"
+        return {}
+    tuned = Politex(phase_length=1, evaluate=ExactQ(), eta=known.reward_range or 1.0, schedule="horizon")
+    learners = {name: each for name, each in algorithms.items() if hasattr(each, "evaluate")}
+    return {
+        name: {k: float(exact_regret(learner, mdp, k)[-1]) for k in doublings(EXACT_PHASES, DOUBLINGS)}
+        for name, learner in (learners | {"politex, tuned to K": tuned}).items()
+    }
+
+
+def _theorem(
+    num_steps: int, phase_length: int, known: Constants, decay: ErrorDecay | None, refused: dict[str, str]
+) -> tuple[Theorem | None, dict[str, float]]:
+    """The bound for rewards of this range, and the phase lengths that it recommends."""
+    time, rho = known.mixing_time, known.mismatch
+    if time is None or rho is None or decay is None:
+        why = next(refused[name] for name in ("mixing_time", "mismatch", "decay_uniform") if name in refused)
+        refused["theorem"] = f"the theorem does not apply: {why}"
+        return None, {}
+    scale = known.reward_range or 1.0  # it is about rewards in [0, 1]
+    constant, floor = decay.constant.estimate / scale, decay.approximation_error.estimate / scale
+    unit = theorem(
+        num_steps, phase_length, mixing_time=time, mismatch=rho, constant=constant, approximation_error=floor
+    )
+    recommended = {
+        name: recommended_phase_length(num_steps, mixing_time=time, mismatch=each, constant=constant)
+        for name, each in (("mismatch", rho), ("optimal_mismatch", known.optimal_mismatch))
+        if each is not None
+    }
+    terms = (unit.noise, unit.estimation, unit.online_learning, unit.rate)
+    return Theorem(*(scale * term for term in terms)), recommended
