@@ -37,7 +37,7 @@ Part = TypeVar("Part")
 class Analysis:
     """Arrays over runs and phases, or runs and states; see the class of each part.
 
-        phase_ends: steps, (phases,); evaluated: which phases were, (phases,). last_policy: of the first run.
+    phase_ends: steps, (phases,); evaluated: which phases were, (phases,). last_policy: of the first run.
     multichain: phases, of all runs, whose gain depends on the state.
     online_learning: None where its bound makes no sense; `refused` says why.
     """
