@@ -119,9 +119,12 @@ def bootstrapped(
 ) -> list[Interval]:
     """Each number that `statistic` makes of a sample, with its interval; the runs, its last axis, are resampled.
 
-    A statistic that now and then does not exist, in fewer than one of forty resamples, is nan there.
+    A statistic that now and then does not exist, in fewer than one of forty resamples, is nan there. One run has no
+    interval: its ends are nan.
     """
     count = sample.shape[-1]
+    if count < 2:
+        return [Interval(float(value), math.nan, math.nan) for value in statistic(sample)]
     picks = np.random.default_rng(0).integers(count, size=(resamples, count))
     draws = np.array([statistic(sample[..., pick]) for pick in picks])
     draws = draws[~np.isnan(draws).any(axis=1)]

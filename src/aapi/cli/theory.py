@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ EXAMPLES = """examples:
   aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: what still makes sense
   aapi theory slips                                         where the paper slips, with numbers that show it
 """
+USUAL = {"steps": 100_000, "runs": 20, "seed": 0, "threads": 1, "features": None, "out": None, "algorithm": "aapi"}
 SHARED = ("phase_length", "evaluation", "horizon", "centre", "ridge")
 NAMES = {
     "regret": ("regret", "Σ (λ* − r)"),
@@ -69,7 +71,8 @@ def add_command(commands: Any) -> None:
 def theory(options: argparse.Namespace) -> None:
     """Examine and print."""
     if options.problem == "slips":
-        if options.out is not None or given_sizes(options) or given_settings(options):
+        others = any(getattr(options, name) != usual for name, usual in USUAL.items())
+        if others or given_sizes(options) or given_settings(options):
             raise InvalidInput("slips takes --json and nothing else")
         show_slips(options)
         return
@@ -249,6 +252,7 @@ def _theorem(found: Examination, facts: dict[str, Any]) -> Iterator[str]:
     lengths = " or ".join(told_number(value) for value in found.phase_lengths.values())
     regret, rate = told_number(facts["totals"]["regret"]["mean"]), told_number(found.theorem.rate)
     yield f"regret        {regret:>8}   its rate t² (ρ C̃²)^⅓ T^⅔ + T ε₀: {rate}"
+    yield f"{'':25}its proof's bound at this τ: {told_number(found.theorem.total)}"
     yield f"phase length  {facts['settings']['phase_length']:>8}   recommended: {lengths}, by either ρ"
     yield "C̃ and ε₀ are those of the uniform policy; rates leave out constants and logarithms."
 
@@ -263,7 +267,9 @@ def _growth(found: Examination) -> Iterator[str]:
         grown = found.growth[name]
         p = grown.exponent
         means = " → ".join(map(told_number, grown.regrets.mean(axis=1)))
-        yield f"{name:12}p = {p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]   {means}"
+        interval = "" if math.isnan(p.lower) else f" [{p.lower:.2f}, {p.upper:.2f}]"
+        told = f"p = {p.estimate:.2f}{interval}"
+        yield f"{name:12}{told:23} {means}"
 
 
 def _exact(found: Examination) -> Iterator[str]:
@@ -279,5 +285,5 @@ def _exact(found: Examination) -> Iterator[str]:
 
 def _interval(mean: float, lower: float | None, upper: float | None) -> str:
     return told_number(mean) + (
-        "" if lower is None or upper is None else f" [{told_number(lower)}, {told_number(upper)}]"
+        "" if lower is None or upper is None or math.isnan(lower) else f" [{told_number(lower)}, {told_number(upper)}]"
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decomposition_jobs", "stored_decomposition"]
 
-VERSION = 1  # of what is said: decompositions of another one are made again
+VERSION = 2  # of what is said: decompositions of another one are made again
 STATES = 100  # beyond, exact evaluations of every phase take longer than the runs did
 RUNS = 10
 PHASES = 20_000  # of all runs together

@@ -115,8 +115,8 @@ def _place_ticks(axis: Any) -> None:
 
 
 def _number(value: float, _place: Any) -> str:
-    """100k, 0.01, −1.5."""
-    thousands = abs(value) >= 10_000
+    """100k, 0.01, −1.5, 1e+10."""
+    thousands = 10_000 <= abs(value) < 1e9
     return f"{value / 1000 if thousands else value:g}{'k' if thousands else ''}".replace("-", "−")
 
 

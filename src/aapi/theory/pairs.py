@@ -105,7 +105,7 @@ def _q_functions(analysis: Analysis, known: Constants) -> Iterator[Pair]:
         (
             "proven",
             proven_constant,
-            "|ΔQ|/max ‖Δπ‖₁ ≤ N² + N + (2 t_mix + 3)(N + 1), N = ⌈4 t_mix log₂ K⌉, but for 2/K³",
+            "|ΔQ|/max ‖Δπ‖₁ ≤ N² + N + (2 t_mix + 3)(N + 1), N = ⌈4 t_mix log₂ K⌉, but for 8 t_mix/(K⁴ ln 2)",
         ),
     ):
         limit = None if time is None else scale * constant(time, phases)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from aapi.statistics import Interval
     from aapi.theory.analysis import Analysis
     from aapi.theory.examination import Examination
     from aapi.theory.pairs import Pair
@@ -68,8 +69,8 @@ def examination_summary(found: Examination) -> dict[str, Any]:
                 "delta": decay.delta,
                 "phase_lengths": decay.phase_lengths.tolist(),
                 "quantiles": decay.quantiles.tolist(),
-                "approximation_error": dataclasses.asdict(decay.approximation_error),
-                "constant": dataclasses.asdict(decay.constant),
+                "approximation_error": _interval(decay.approximation_error),
+                "constant": _interval(decay.constant),
             }
             for name, decay in found.decays.items()
         },
@@ -80,7 +81,7 @@ def examination_summary(found: Examination) -> dict[str, Any]:
                 "steps": growth.steps.tolist(),
                 "phase_lengths": growth.phase_lengths.tolist(),
                 "regret": _band(growth.regrets.T),
-                "exponent": dataclasses.asdict(growth.exponent),
+                "exponent": _interval(growth.exponent),
             }
             for name, growth in found.growth.items()
         },
@@ -124,6 +125,10 @@ def _thinned(count: int) -> NDArray[np.int64]:
 def _band(values: NDArray[np.float64]) -> dict[str, Any]:
     found = band(values)
     return {name: _numbers(getattr(found, name)) for name in ("mean", "lower", "upper")}
+
+
+def _interval(found: Interval) -> dict[str, Any]:
+    return {name: _number(value) for name, value in dataclasses.asdict(found).items()}
 
 
 def _numbers(values: NDArray[np.float64]) -> Any:
