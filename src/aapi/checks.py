@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from aapi.errors import InvalidInput
 
-__all__ = ["at_least", "check_probability", "finite", "one_of"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["at_least", "check_probability", "finite", "matching", "one_of", "within"]
 
 
 def at_least(least: int, **values: int) -> None:
@@ -46,3 +52,20 @@ def one_of(allowed: tuple[str, ...], **values: str) -> None:
     for name, value in values.items():
         if value not in allowed:
             raise InvalidInput(f"{name} must be {' or '.join(allowed)}, not {value!r}")
+
+
+def matching(arrays: dict[str, NDArray[Any]], name: str, like: NDArray[Any]) -> NDArray[Any]:
+    """The stored array of that name, which must have the shape and type of the one it replaces."""
+    array = arrays.get(name)
+    if array is None or array.shape != like.shape or array.dtype != like.dtype:
+        found = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
+        raise InvalidInput(f"{name} must be {like.dtype} of shape {like.shape}, and {found} was stored")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InvalidInput(f"{name} holds a value that is not a finite number")
+    return np.array(array)
+
+
+def within(array: NDArray[Any], count: int, name: str) -> None:
+    """Raise an error unless all numbers lie in 0 … count − 1."""
+    if array.size and not (array.min() >= 0 and array.max() < count):
+        raise InvalidInput(f"{name} must lie in 0..{count - 1}, and holds {array.min()} to {array.max()}")

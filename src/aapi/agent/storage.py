@@ -17,7 +17,7 @@ from aapi.agent.spaces import check_same_spaces, described_space, made_space
 from aapi.environments.continuing import Continuing
 from aapi.errors import AapiError, InvalidInput
 from aapi.files import atomic_write, read_arrays
-from aapi.improvement.history import matching, within
+from aapi.checks import matching, within
 
 if TYPE_CHECKING:
     import os

@@ -10,7 +10,7 @@ import numpy as np
 from aapi.errors import InvalidInput
 from aapi.evaluation.linear import NormalEquations
 from aapi.evaluation.regression import factorise, solve_lower, solve_upper
-from aapi.improvement.history import matching, within
+from aapi.checks import matching, within
 from aapi.simulation.basis import finish_features
 from aapi.simulation.jit import kernel
 from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros
@@ -42,6 +42,12 @@ class Experience:
         self.rewards = np.empty((runs, 0))
         self.q_hat = np.zeros((runs, num_features, num_actions))
         self.policy = self._greedy()
+        self.steps = 0  # of a phase
+
+    @property
+    def acting(self) -> LinearPolicy:
+        """The policy in use."""
+        return self.policy
 
     def _greedy(self) -> LinearPolicy:
         runs, num_features, _ = self.q_hat.shape

@@ -9,12 +9,17 @@ from aapi.improvement import Scheduled, Zero
 
 if TYPE_CHECKING:
     from aapi.evaluation import Evaluation
+    from aapi.exploration import Exploration
+    from aapi.schedules import Schedule
 
 __all__ = ["GreedyAPI"]
 
 
-def GreedyAPI(*, phase_length: int, evaluate: Evaluation) -> PolicyIteration:  # noqa: N802 - an algorithm's name
+def GreedyAPI(  # noqa: N802 - an algorithm's name
+    *, phase_length: int | Schedule, evaluate: Evaluation, exploration: tuple[Exploration, ...] = ()
+) -> PolicyIteration:
     """π_{k+1} spreads its probability evenly over argmax_a Q̂_k(x, a)."""
     return PolicyIteration(
-        phase_length=phase_length, evaluate=evaluate, learning_rate=Scheduled(0.0), side_information=Zero(), decay=0.0
-    )
+        phase_length=phase_length, evaluate=evaluate, learning_rate=Scheduled(0.0), side_information=Zero(), decay=0.0,
+        exploration=tuple(exploration),
+    )  # fmt: skip

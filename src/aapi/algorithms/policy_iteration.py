@@ -5,20 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.improvement import LearningRate, PreviousEstimate, QHistory, SideInformation, new_history
+from aapi.memory import CountTransitions
+from aapi.simulation import Basis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from aapi.evaluation import Evaluation
+    from aapi.exploration import Exploration
+    from aapi.schedules import Schedule
     from aapi.simulation import PhaseData, Simulation
 
-__all__ = ["Phase", "PolicyIteration", "in_phases"]
+__all__ = ["Phase", "PolicyIteration", "count_phases", "in_phases", "phase_steps"]
+
+EXPLORATION_STEPS = 50  # of a stretch of exploration, or more where there are many pairs:
+EXPLORATION_PER_PAIR = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +36,8 @@ class Phase:
     policy: π_k, (runs, states, actions); next_policy: π_{k+1}. data: D_k.
     q_hat: Q̂_k; temperature: η_k(x), (runs, states); surprise: ‖Q̂_k − M_k‖, (runs, states); prediction: M_{k+1}. All are
     missing in a last phase that is too short to be evaluated, and all but q_hat in algorithms that have none.
+    weight: what the phase counts, its length as a multiple of the first one's; surprise and temperature have it in them.
+    exploring: the runs that explored, (runs,), if this is the exploration before phase k, which is not evaluated.
     Where Q-functions are linear in features, policies are `LinearPolicy`, q_hat is the weights, (runs, features,
     actions), the temperature a `LinearTemperature` or a number for each run, and there is no table of surprises.
     """
@@ -40,26 +50,40 @@ class Phase:
     temperature: Any = None
     surprise: NDArray[np.float64] | None = None
     prediction: Any = None
+    weight: float = 1.0
+    exploring: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyIteration:
     """Approximate policy iteration in phases, by follow-the-regularised-leader in every state.
 
+    phase_length: τ, or a `Schedule`; then phases count in proportion to their length.
     decay: what the sum of Q-functions keeps in each phase: 1 for the paper's algorithms, 0 for the last one alone.
+    exploration: parts that are asked in turn, before each phase but the first, whether a run ought to explore.
     """
 
-    phase_length: int
+    phase_length: int | Schedule
     evaluate: Evaluation
     learning_rate: LearningRate
     side_information: SideInformation = PreviousEstimate()  # noqa: RUF009 - frozen
     decay: float = 1.0
+    exploration: tuple[Exploration, ...] = ()
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
-        at_least(1, phase_length=self.phase_length)
-        self.evaluate.check(self.phase_length)
-        self.learning_rate.check()
+        if callable(self.phase_length):
+            self.phase_length.check()
+        else:
+            at_least(1, phase_length=self.phase_length)
+        self.evaluate.check(self.phase_length.shortest if callable(self.phase_length) else self.phase_length)
+        for part in (self.learning_rate, self.side_information, *self.exploration):
+            getattr(part, "check", lambda: None)()
+        if getattr(self.side_information, "off_policy", False) and not getattr(self.evaluate, "off_policy", False):
+            raise InvalidInput(
+                f"{self.side_information!r} evaluates policies that have not acted yet, which {self.evaluate!r} cannot: "
+                "use SelfConsistent or LSTD"
+            )
         finite(0.0, decay=self.decay)
         if self.decay > 1.0:
             raise InvalidInput(f"decay must be at most 1, not {self.decay}")
@@ -71,19 +95,67 @@ class PolicyIteration:
 
     def start(self, simulation: Simulation, num_phases: int | None = None) -> QHistory:
         """Line 2: π_1 uniform, M_1 = 0. The history is all that is remembered from phase to phase."""
-        rate = self.learning_rate
-        return new_history(simulation, num_phases, norm=rate.norm, decay=self.decay, num_sampled=rate.num_sampled)
+        rate, wishes = self.learning_rate, [getattr(self._evaluation(simulation), "remembers", None)]
+        if self._explores(simulation):
+            wishes.append(CountTransitions())
+        history = new_history(
+            simulation, num_phases, norm=rate.norm, decay=self.decay, num_sampled=rate.num_sampled,
+            memories={wish: wish.start(simulation) for wish in wishes if wish is not None},
+        )  # fmt: skip
+        history.steps = phase_steps(self, 1, 0, simulation.shape)
+        return history
 
     def improve(self, simulation: Simulation, history: QHistory, data: PhaseData) -> Phase:
-        """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
-        policy = history.policy
-        history.add(self.evaluate(simulation, policy, data))  # line 6: Q̂_k by G
-        temperature = self.learning_rate(history)  # line 7: η_k(x)
-        history.predict(self.side_information)  # M_{k+1}
-        history.improve(temperature)  # lines 8 and 9: index and π_{k+1}
-        surprise = getattr(history, "surprise", None)
-        prediction = history.side_information
-        return Phase(history.phase, policy, data, history.policy, history.q_hat, temperature, surprise, prediction)
+        """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}; or, after an exploration, on to phase k."""
+        history.remember(data)
+        if history.exploration is not None:
+            return self._explored(simulation, history, data)
+        policy, weight, evaluate = history.policy, history.weight, self._evaluation(simulation)
+        seen = history.memories.get(getattr(evaluate, "remembers", None), data)  # D_1 … D_k, or D_k
+        history.add(evaluate(simulation, policy, seen))  # line 6: Q̂_k by G
+        history.temperature = self.learning_rate(history)  # line 7: η_k(x)
+        history.weight = self._prepare(simulation, history)
+        history.predict(self.side_information, lambda other: evaluate(simulation, other, seen))  # M_{k+1}
+        history.improve()  # lines 8 and 9: index and π_{k+1}
+        self._explore(simulation, history)
+        return Phase(
+            history.phase, policy, data, history.policy, history.q_hat, history.temperature,
+            getattr(history, "surprise", None), history.side_information, weight,
+        )  # fmt: skip
+
+    def _evaluation(self, simulation: Simulation) -> Any:
+        """The evaluation, once it has chosen what it is."""
+        evaluate: Any = self.evaluate
+        while hasattr(evaluate, "choose"):
+            evaluate = evaluate.choose(simulation)
+        return evaluate
+
+    def _prepare(self, simulation: Simulation, history: QHistory) -> float:
+        """Set the length of phase k + 1, which begins after the exploration before it; what it counts."""
+        time = simulation.time + (exploration_steps(simulation.shape) if self._explores(simulation) else 0)
+        history.steps = phase_steps(self, history.phase + 1, time, simulation.shape)
+        return history.steps / phase_steps(self, 1, 0, simulation.shape)
+
+    def _explores(self, simulation: Simulation) -> bool:
+        """Only where states can be counted."""
+        return bool(self.exploration) and not isinstance(simulation.features, Basis)
+
+    def _explore(self, simulation: Simulation, history: QHistory) -> None:
+        """Begin the exploration before the next phase."""
+        if self._explores(simulation):
+            free, policies = np.ones(len(history.policy), dtype=bool), history.policy.copy()
+            for part in self.exploration:
+                part(simulation, history.memories[CountTransitions()], free, policies)
+            history.exploration, history.exploring = policies, ~free
+            history.steps = exploration_steps(simulation.shape)
+
+    def _explored(self, simulation: Simulation, history: QHistory, data: PhaseData) -> Phase:
+        """End an exploration: its data is remembered, and nothing else has changed."""
+        policies, exploring = history.exploration, history.exploring
+        history.memories[CountTransitions()].explored += history.steps * exploring
+        history.exploration, history.exploring = None, np.zeros_like(exploring)
+        history.steps = phase_steps(self, history.phase + 1, simulation.time, simulation.shape)
+        return Phase(history.phase + 1, policies, data, history.policy, exploring=exploring)
 
     def phases(self, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
         """Algorithm 1: one Phase per policy. The steps left over at the end are spent with the last policy."""
@@ -92,11 +164,36 @@ class PolicyIteration:
 
 def in_phases(algorithm: Any, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
     """Act for a phase, improve, and again: the loop of every algorithm that has `start` and `improve`."""
-    num_phases, left_over = divmod(num_steps, algorithm.phase_length)
-    history = algorithm.start(simulation, num_phases)
-    for _ in range(num_phases):
-        data = simulation.rollout(history.policy, algorithm.phase_length)  # line 5: D_k
-        yield algorithm.improve(simulation, history, data)
-    if left_over:
-        data = simulation.rollout(history.policy, left_over)
-        yield Phase(num_phases + 1, history.policy, data, history.policy)
+    history = algorithm.start(simulation, count_phases(algorithm, num_steps, simulation.shape))
+    while simulation.time < num_steps:
+        steps = min(history.steps, num_steps - simulation.time)
+        data = simulation.rollout(history.acting, steps)  # line 5: D_k
+        if steps == history.steps:
+            yield algorithm.improve(simulation, history, data)
+        else:
+            exploring = None if history.acting is history.policy else history.exploring
+            yield Phase(history.phase + 1, history.acting, data, history.policy, exploring=exploring)
+
+
+def phase_steps(algorithm: Any, phase: int, time: int, shape: tuple[int, int, int]) -> int:
+    """The length of a phase that begins after `time` steps."""
+    length = algorithm.phase_length
+    return int(length(phase, time, shape[1] * shape[2]) if callable(length) else length)
+
+
+def exploration_steps(shape: tuple[int, int, int]) -> int:
+    """The length of a stretch of exploration: long enough to get somewhere, short beside a phase of a schedule."""
+    return int(max(EXPLORATION_STEPS, EXPLORATION_PER_PAIR * shape[1] * shape[2]))
+
+
+def count_phases(algorithm: Any, num_steps: int, shape: tuple[int, int, int]) -> int:
+    """How many whole phases there are in so many steps."""
+    explores = exploration_steps(shape) if getattr(algorithm, "exploration", ()) else 0
+    if not callable(algorithm.phase_length):
+        return int((num_steps + explores) // (algorithm.phase_length + explores))
+    phases, time = 0, 0
+    while True:
+        time += phase_steps(algorithm, phases + 1, time, shape)
+        if time > num_steps:
+            return phases
+        phases, time = phases + 1, time + explores

@@ -28,6 +28,7 @@ class Record:
     policies: π_k, and starts: the state in which the phase began, (runs, phases), of all phases; evaluated: which of
         them were evaluated, (phases,). The others are of those alone:
     q_hats: Q̂_k; temperatures: η_k(x); surprises: ‖Q̂_k − M_k‖; predictions: M_{k+1}; None if an algorithm has none.
+    weights: what phases count in these, (phases,): their lengths as multiples of the first one's.
     """
 
     policies: NDArray[np.float64]
@@ -37,6 +38,7 @@ class Record:
     temperatures: NDArray[np.float64] | None
     surprises: NDArray[np.float64] | None
     predictions: NDArray[np.float64] | None
+    weights: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class Result:
 
     phase_ends: the steps at which phases end, (phases,); rewards: the sum of rewards in each, (runs, phases).
     grid: steps; cumulated: the sum of rewards up to each of them, (runs, grid).
+    explored: the steps that each run spent on exploration, (runs,).
     final_policy: the policy of the last phase, (runs, states, actions), or a `LinearPolicy`; next_policy: what would
         have come next.
     record: everything about every phase, if it was asked for.
@@ -59,6 +62,7 @@ class Result:
     rewards: NDArray[np.float64]
     grid: NDArray[np.int64]
     cumulated: NDArray[np.float64]
+    explored: NDArray[np.int64]
     final_policy: Any
     next_policy: Any
     seconds: float

@@ -58,9 +58,10 @@ class RLSVI:
 
     def start(self, simulation: Simulation, num_phases: int | None = None) -> Experience | Transitions:  # noqa: ARG002 - offered to all
         """The uniform policy, and no data yet."""
-        if isinstance(simulation.features, Basis):
-            return Experience(simulation, int(self.memory))
-        return Transitions(simulation)
+        weights = isinstance(simulation.features, Basis)
+        history = Experience(simulation, int(self.memory)) if weights else Transitions(simulation)
+        history.steps = int(self.phase_length)
+        return history
 
     def improve(self, simulation: Simulation, history: Experience | Transitions, data: PhaseData) -> Phase:
         """A draw from all past data, and the policy that is greedy in it."""
@@ -88,6 +89,12 @@ class Transitions:
         self.counts = np.zeros((simulation.shape[0], len(self.tables.successors)))
         self.q_hat = np.zeros(simulation.shape)
         self.policy: Any = np.full(simulation.shape, 1.0 / simulation.shape[2])
+        self.steps = 0  # of a phase
+
+    @property
+    def acting(self) -> Any:
+        """The policy in use."""
+        return self.policy
 
     def add(self, data: PhaseData) -> None:
         """Count the transitions of a phase."""

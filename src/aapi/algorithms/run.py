@@ -108,10 +108,11 @@ def run(
     finally:
         stop.set()  # after an error, or Ctrl-C, the chunks under way end with their phase, and nobody waits for them
         pool.shutdown(wait=False, cancel_futures=True)
-    shared = {name: parts[0].pop(name) for name in ("phase_ends", "evaluated")}
+    shared = {name: parts[0].pop(name) for name in ("phase_ends", "evaluated", "weights")}
     joined = {name: _join([part[name] for part in parts]) for name in parts[0]}
     names = ("starts", *RECORDED)
-    kept = Record(evaluated=shared["evaluated"], **{name: joined.pop(name) for name in names}) if record else None
+    arrays = {name: joined.pop(name) for name in names} if record else {}
+    kept = Record(evaluated=shared["evaluated"], weights=shared["weights"], **arrays) if record else None
     return Result(
         algorithm=algorithm,
         env=env,
@@ -180,13 +181,21 @@ def _run_chunk(
     kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
     evaluated: list[bool] = []
     starts: list[Any] = []
-    earned = np.zeros(len(simulation.streams))
+    weights: list[float] = []
+    earned, explored = np.zeros(len(simulation.streams)), np.zeros(len(simulation.streams), dtype=np.int64)
+    policy: Any = None
     for phase in algorithm.phases(simulation, num_steps):
         if simulation.time != (marks[-1][-1] if marks else 0) + phase.data.rewards.shape[1]:
             raise InvalidInput("an algorithm must yield one Phase for every rollout, with its data")
         marks.append(simulation.time - phase.data.rewards.shape[1] + phase.data.stretch_ends)
         sums.append(phase.data.reward_sums)
         evaluated.append(phase.q_hat is not None)
+        if evaluated[-1]:
+            weights.append(phase.weight)
+        if phase.exploring is not None:
+            explored += phase.data.rewards.shape[1] * phase.exploring
+        else:
+            policy = phase.policy
         if record:
             starts.append(phase.data.states[:, 0])
             for name, (source, _) in RECORDED.items():
@@ -206,7 +215,9 @@ def _run_chunk(
         "evaluated": np.array(evaluated),
         "rewards": np.stack([part.sum(axis=1) for part in sums], axis=1),
         "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), simulation.grid)],
-        "final_policy": phase.policy,
+        "weights": np.array(weights),
+        "explored": explored,
+        "final_policy": policy,
         "next_policy": phase.next_policy,
     }
     if record:

@@ -29,7 +29,9 @@ class Uniform:
 
     def start(self, simulation: Simulation, num_phases: int | None = None) -> QHistory:
         """The uniform policy."""
-        return new_history(simulation, num_phases, norm="sup", decay=0.0, num_sampled=0)
+        history = new_history(simulation, num_phases, norm="sup", decay=0.0, num_sampled=0)
+        history.steps = int(self.phase_length)
+        return history
 
     def improve(self, simulation: Simulation, history: Any, data: PhaseData) -> Phase:  # noqa: ARG002 - offered to all
         """The same policy again."""

@@ -31,6 +31,8 @@ LARGEST_BIAS = 1e6  # times the rewards; a policy with a larger one hardly ever 
 class ExactQ:
     """Q̂_k = Q_{π_k}."""
 
+    off_policy = True
+
     def check(self, phase_length: int) -> None:
         """Any phase length will do."""
 

@@ -8,16 +8,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from aapi.simulation import PhaseData, Simulation
+    from aapi.simulation import Simulation
 
 __all__ = ["Evaluation"]
 
 
 class Evaluation(Protocol):
-    """G: an estimate of Q_π for every run of a batch."""
+    """G: an estimate of Q_π for every run of a batch.
+
+    A part that looks back beyond the phase says so by an attribute `remembers`; one that can evaluate any policy, not
+    only the one that made the data, by `off_policy = True`.
+    """
 
     def check(self, phase_length: int) -> None:
         """Raise an error if phases of this length cannot be evaluated."""
 
-    def __call__(self, simulation: Simulation, policy: Any, data: PhaseData) -> NDArray[np.float64]:
-        """Q̂_k from the phase's data: an array of `simulation.shape`, a table or weights for every run."""
+    def __call__(self, simulation: Simulation, policy: Any, data: Any) -> NDArray[np.float64]:
+        """Q̂_k: an array of `simulation.shape`, a table or weights for every run.
+
+        data: the `PhaseData` of the phase; or, for a part that `remembers`, the memory, which holds D_1 … D_k.
+        """

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.checks import one_of
+from aapi.checks import matching, one_of
 from aapi.errors import InvalidInput
 from aapi.improvement.boltzmann import boltzmann
 from aapi.improvement.sampling import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
 from aapi.simulation.jit import kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from aapi.improvement.side_information import SideInformation
+    from aapi.memory import Memory
+    from aapi.simulation import PhaseData
 
-__all__ = ["NORMS", "QHistory", "matching", "within"]
+__all__ = ["NORMS", "QHistory"]
 
 NORMS = ("sup", "span")
 
@@ -30,7 +34,9 @@ class QHistory:
     decay: what the sum keeps of the past in each phase: 1 for follow-the-leader, 0 for greedy policy iteration.
     num_sampled: how many past surprises the learning rate samples in each phase; None: it does not sample.
     num_phases: how many there will be, if that is known.
+    memories: what else parts want to be remembered of the past, by their wishes.
 
+    The policy in use is `acting`, for `steps` steps: π_k, or, before it, what `exploring` runs do.
     Its size does not grow with the number of phases.
     """
 
@@ -39,6 +45,7 @@ class QHistory:
     def __init__(
         self, shape: tuple[int, int, int], num_phases: int | None, streams: NDArray[np.uint64], *,
         norm: str = "sup", decay: float = 1.0, num_sampled: int | None = None,
+        memories: dict[Any, Memory] | None = None,
     ) -> None:  # fmt: skip
         one_of(NORMS, norm=norm)
         self.norm = norm
@@ -46,9 +53,15 @@ class QHistory:
         self.num_phases = num_phases
         self.streams = streams
         self.phase = 0  # k
+        self.temperature: Any = None  # η_k
         self.total = np.zeros(shape)  # Σ_{s≤k} Q̂_s
         self.q_hat = np.zeros(shape)  # Q̂_k
         self.side_information = np.zeros(shape)  # M_k, with M_1 = 0; M_{k+1} after `predict`
+        self.weight = 1.0  # what M_{k+1} counts, the length of its phase as a multiple of the first one's
+        self.memories = memories or {}
+        self.steps = 0  # of the stretch under way
+        self.exploration: Any = None  # policies, if that is an exploration
+        self.exploring = np.zeros(shape[0], dtype=bool)  # the runs that explore in it
         self._allocate(shape, num_sampled)
 
     def _allocate(self, shape: tuple[int, int, int], num_sampled: int | None) -> None:
@@ -58,8 +71,18 @@ class QHistory:
         self.surprises = np.zeros((size, *shape[:2]))  # some of ‖Q̂_s − M_s‖, s ≤ k
         self.policy: Any = np.full(shape, 1.0 / shape[2])  # π_1; π_{k+1} after `improve`
 
+    @property
+    def acting(self) -> Any:
+        """The policy of the stretch under way."""
+        return self.policy if self.exploration is None else self.exploration
+
+    def remember(self, data: PhaseData) -> None:
+        """Take in what happened under the acting policy."""
+        for memory in self.memories.values():
+            memory.add(data, self.acting)
+
     def add(self, q_hat: NDArray[np.float64]) -> None:
-        """Take in Q̂_k."""
+        """Take in Q̂_k, which counts `weight`."""
         self.q_hat = _table(q_hat, self.total.shape, "an evaluation").copy()  # its array may be used again
         self.phase += 1
         if not self._measure():
@@ -69,26 +92,26 @@ class QHistory:
         """Update the sum of Q-functions and what is remembered of surprises; false if a value is not finite."""
         self.surprise = np.empty_like(self.surprise)  # a new array each time: whoever keeps the last one may
         finite: bool = _accumulate(
-            self.q_hat, self.side_information, self.norm == "span", self.decay, self.total, self.surprise, self.root_sum
-        )
+            self.q_hat, self.side_information, self.norm == "span", self.decay, self.weight, self.total, self.surprise,
+            self.root_sum,
+        )  # fmt: skip
         if len(self.surprises):
             places = place_in_reservoir(self.phase, len(self.surprises), self.streams)
             runs = np.flatnonzero(places >= 0)
             self.surprises[places[runs], runs] = self.surprise[runs]
         return finite
 
-    def predict(self, side_information: SideInformation) -> None:
-        """Set M_{k+1}."""
-        self.side_information = _table(side_information(self), self.total.shape, "side information")
+    def predict(self, side_information: SideInformation, evaluate: Callable[[Any], NDArray[np.float64]]) -> None:
+        """Set M_{k+1}. evaluate: estimates the Q-function of any policy, where that can be done."""
+        self.side_information = _table(side_information(self, evaluate), self.total.shape, "side information")
 
-    def improve(self, temperature: Any) -> None:
+    def improve(self) -> None:
         """Set π_{k+1}, given η_k."""
-        self.policy = boltzmann(self.index, temperature)
+        self.policy = self.leader(self.side_information)
 
-    @property
-    def index(self) -> NDArray[np.float64]:
-        """Σ_{s≤k} Q̂_s + M_{k+1}."""
-        return self.total + self.side_information
+    def leader(self, prediction: NDArray[np.float64]) -> Any:
+        """The policy that follows Σ_{s≤k} Q̂_s and a prediction of Q̂_{k+1}, at the present temperature."""
+        return boltzmann(self.total + self.weight * prediction, self.temperature)
 
     def constant_temperature(self, value: float) -> Any:
         """The same temperature everywhere."""
@@ -112,28 +135,32 @@ class QHistory:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that has to be stored to go on later."""
-        return {name: getattr(self, name) for name in self.SAVED} | {"phase": np.array(self.phase)}
+        kept = {name: getattr(self, name) for name in self.SAVED} | {"phase": np.array(self.phase)}
+        kept |= {name: np.array(getattr(self, name)) for name in ("weight", "steps", "exploring")}
+        if self.exploration is not None:
+            kept["exploration"] = self.exploration
+        for number, memory in enumerate(self.memories.values()):
+            kept |= {f"memory_{number}_{name}": array for name, array in memory.arrays().items()}
+        return kept
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Go on from what `arrays` gave."""
         for name in self.SAVED:
             setattr(self, name, matching(arrays, name, getattr(self, name)))
         self.phase = int(matching(arrays, "phase", np.array(self.phase)))
-        if isinstance(self.policy, np.ndarray) and not (
-            self.policy.min() >= 0.0 and abs(self.policy.sum(axis=2) - 1.0).max() <= 1e-9
-        ):
-            raise InvalidInput("policy must be probabilities, which sum to one over the actions")
-
-
-def matching(arrays: dict[str, NDArray[Any]], name: str, like: NDArray[Any]) -> NDArray[Any]:
-    """The stored array of that name, which must have the shape and type of the one it replaces."""
-    array = arrays.get(name)
-    if array is None or array.shape != like.shape or array.dtype != like.dtype:
-        found = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
-        raise InvalidInput(f"{name} must be {like.dtype} of shape {like.shape}, and {found} was stored")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise InvalidInput(f"{name} holds a value that is not a finite number")
-    return np.array(array)
+        self.steps = int(matching(arrays, "steps", np.array(self.steps)))
+        self.weight = float(matching(arrays, "weight", np.array(self.weight)))
+        self.exploring = matching(arrays, "exploring", self.exploring)
+        if "exploration" in arrays:
+            self.exploration = matching(arrays, "exploration", np.empty(self.total.shape))
+        for policy in (self.policy, self.exploration):
+            if isinstance(policy, np.ndarray) and not (
+                policy.min() >= 0.0 and abs(policy.sum(axis=2) - 1.0).max() <= 1e-9
+            ):
+                raise InvalidInput("policy must be probabilities, which sum to one over the actions")
+        for number, memory in enumerate(self.memories.values()):
+            start = f"memory_{number}_"
+            memory.restore({name.removeprefix(start): arrays[name] for name in arrays if name.startswith(start)})
 
 
 def _table(values: NDArray[np.float64], shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
@@ -144,14 +171,10 @@ def _table(values: NDArray[np.float64], shape: tuple[int, ...], what: str) -> ND
     return table
 
 
-def within(array: NDArray[Any], count: int, name: str) -> None:
-    """Raise an error unless all numbers lie in 0 … count − 1."""
-    if array.size and not (array.min() >= 0 and array.max() < count):
-        raise InvalidInput(f"{name} must lie in 0..{count - 1}, and holds {array.min()} to {array.max()}")
-
-
 @kernel
-def _accumulate(q_hat: Any, predicted: Any, span: Any, decay: Any, total: Any, surprise: Any, root_sum: Any) -> Any:
+def _accumulate(
+    q_hat: Any, predicted: Any, span: Any, decay: Any, weight: Any, total: Any, surprise: Any, root_sum: Any
+) -> Any:
     """Update sums and surprise; false if a value is not finite."""
     num_runs, num_states, num_actions = q_hat.shape
     for run in range(num_runs):
@@ -162,8 +185,8 @@ def _accumulate(q_hat: Any, predicted: Any, span: Any, decay: Any, total: Any, s
                 difference = value - predicted[run, x, a]
                 low = min(low, difference)
                 high = max(high, difference)
-                total[run, x, a] = decay * total[run, x, a] + value
-            size = 0.5 * (high - low) if span else max(high, -low)
+                total[run, x, a] = decay * total[run, x, a] + weight * value
+            size = weight * (0.5 * (high - low) if span else max(high, -low))
             surprise[run, x] = size
             # √(a² + b²) without the squares, which would over- or underflow long before Q̂ does.
             larger, smaller = max(root_sum[run, x], size), min(root_sum[run, x], size)

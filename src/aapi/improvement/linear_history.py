@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.checks import matching
 from aapi.errors import InvalidInput
-from aapi.improvement.history import QHistory, matching
+from aapi.improvement.history import QHistory
 from aapi.improvement.sampling import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
 from aapi.simulation.basis import Basis
 from aapi.simulation.linear_policy import LANES, LinearPolicy, aligned_zeros
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from aapi.memory import Memory
 
 __all__ = ["LinearHistory", "LinearTemperature", "new_history"]
 
@@ -50,12 +53,12 @@ class LinearHistory(QHistory):
 
     def _measure(self) -> bool:
         self.total *= self.decay
-        self.total += self.q_hat
+        self.total += self.weight * self.q_hat
         size = self.differences.shape[1]
         if size:
             places = place_in_reservoir(self.phase, size, self.streams)
             runs = np.flatnonzero(places >= 0)
-            self.differences[runs, places[runs]] = (self.q_hat - self.side_information)[runs]
+            self.differences[runs, places[runs]] = self.weight * (self.q_hat - self.side_information)[runs]
         return bool(np.isfinite(self.total).all())
 
     def constant_temperature(self, value: float) -> Any:
@@ -78,18 +81,22 @@ class LinearHistory(QHistory):
             differences[run, :, : count * num_actions] = chosen.transpose(1, 0, 2).reshape(num_features, -1)
         return LinearTemperature(np.zeros(runs), differences)
 
-    def improve(self, temperature: Any) -> None:
-        """Set π_{k+1}, given η_k: what a rate of this library returns, or one number ≥ 0 for each run."""
+    def leader(self, prediction: NDArray[np.float64]) -> LinearPolicy:
+        """The policy that follows Σ_{s≤k} Q̂_s and a prediction of Q̂_{k+1}.
+
+        At the present temperature: what a rate of this library returns, or one number ≥ 0 for each run.
+        """
         runs, num_features, _ = self.total.shape
+        temperature = self.temperature
         if not isinstance(temperature, LinearTemperature):
             constant = np.ascontiguousarray(temperature, dtype=np.float64)
             if constant.shape != (runs,) or not constant.min() >= 0.0:
                 raise InvalidInput(f"where Q-functions are weights, a learning rate returns {runs} temperatures ≥ 0")
             temperature = LinearTemperature(constant, aligned_zeros(runs, num_features, 0))
-        index = np.ascontiguousarray(self.index.transpose(0, 2, 1))
+        index = np.ascontiguousarray((self.total + self.weight * prediction).transpose(0, 2, 1))
         if not np.isfinite(index).all():
             raise InvalidInput("the sum of Q-functions is no longer finite: scale the rewards down")
-        self.policy = LinearPolicy(index, temperature.constant, temperature.differences, self.norm == "span")
+        return LinearPolicy(index, temperature.constant, temperature.differences, self.norm == "span")
 
     def greedy_policy(self) -> LinearPolicy:
         """The policy that takes the most likely action of π_{k+1}; ties share."""
@@ -123,8 +130,12 @@ class LinearHistory(QHistory):
 
 
 def new_history(
-    simulation: Any, num_phases: int | None, *, norm: str, decay: float, num_sampled: int | None
+    simulation: Any, num_phases: int | None, *, norm: str, decay: float, num_sampled: int | None,
+    memories: dict[Any, Memory] | None = None,
 ) -> QHistory:  # fmt: skip
     """A history in the form that the simulation's features ask for: weights for a `Basis`, else tables."""
     form = LinearHistory if isinstance(simulation.features, Basis) else QHistory
-    return form(simulation.shape, num_phases, simulation.streams, norm=norm, decay=decay, num_sampled=num_sampled)
+    return form(
+        simulation.shape, num_phases, simulation.streams, norm=norm, decay=decay, num_sampled=num_sampled,
+        memories=memories,
+    )  # fmt: skip

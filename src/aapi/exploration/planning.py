@@ -1,0 +1,124 @@
+"""Policies that are optimal in a model made of counts: damped value iteration on average reward."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.simulation.jit import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.memory import Counts
+
+__all__ = ["plan"]
+
+SWEEPS = 20  # for each state, at the most: longer than any way through the model
+DAMPING = 0.1  # of staying where one is, so that nothing is periodic
+ACCURACY = 1e-3
+TIE = 1e-9
+
+
+def plan(
+    counts: Counts, runs: NDArray[np.int64], weights: NDArray[np.float64], rewards: NDArray[np.float64],
+    elsewhere: NDArray[np.int64], policies: NDArray[np.float64],
+) -> NDArray[np.float64]:  # fmt: skip
+    """Fill in policies of some runs, optimal for `rewards` in models with the probabilities `weights`; their gains.
+
+    What the probabilities of a pair leave is led to the state `elsewhere`, (runs, states, actions). A pair that was
+    never tried is believed to lead back to its own state: its reward is to be had for ever, and it is gone to by the
+    shortest way. Ties share; what was never seen is left uniform.
+    """
+    gains = np.empty(len(runs))
+    _plan(
+        counts.pairs, counts.successors, counts.sizes, counts.seen, counts.visits, runs, weights, rewards, elsewhere,
+        policies, gains,
+    )  # fmt: skip
+    return gains
+
+
+@kernel
+def _plan(
+    pairs: Any, successors: Any, sizes: Any, seen: Any, visits: Any, runs: Any, weights: Any, rewards: Any,
+    elsewhere: Any, policies: Any, gains: Any,
+) -> None:  # fmt: skip
+    num_states, num_actions = rewards.shape[1:]
+    begins = np.empty(num_states * num_actions + 1, dtype=np.int64)
+    rest, values, updated = np.empty(num_states * num_actions), np.empty(num_states), np.empty(num_states)
+    scores = np.empty((num_states, num_actions))
+    for i in range(runs.size):
+        run = runs[i]
+        size = sizes[run]
+        after, chances = np.empty(size, dtype=np.int64), np.empty(size)
+        _group(pairs[run], successors[run], size, weights[run], begins, after, chances, rest)
+        states = np.flatnonzero(seen[run])
+        values[:] = 0.0
+        spread = _spread(states, rewards[run])
+        for _ in range(SWEEPS * states.size + 200):
+            low, high = np.inf, -np.inf
+            for x in states:
+                top = -np.inf
+                for a in range(num_actions):
+                    pair = x * num_actions + a
+                    score = rewards[run, x, a]
+                    if visits[run, x, a] > 0.0:
+                        score += rest[pair] * values[elsewhere[run, x, a]]
+                        for e in range(begins[pair], begins[pair + 1]):
+                            score += chances[e] * values[after[e]]
+                    else:
+                        score += values[x]
+                    scores[x, a] = score
+                    top = max(top, score)
+                updated[x] = (1.0 - DAMPING) * top + DAMPING * values[x]
+                low, high = min(low, updated[x] - values[x]), max(high, updated[x] - values[x])
+            offset = updated[states[0]]
+            for x in states:
+                values[x] = updated[x] - offset
+            if high - low <= ACCURACY * max(abs(high), 0.1 * spread):
+                break
+        gains[i] = 0.5 * (low + high) / (1.0 - DAMPING)
+        policies[run] = 1.0 / num_actions
+        for x in states:
+            _spread_over_best(scores[x], TIE * spread, policies[run, x])
+
+
+@kernel
+def _group(
+    pairs: Any, successors: Any, size: Any, weights: Any, begins: Any, after: Any, chances: Any, rest: Any
+) -> None:
+    """The transitions of a run, pair by pair; and what the probabilities of each pair leave of 1."""
+    begins[:] = 0
+    rest[:] = 1.0
+    for e in range(size):
+        begins[pairs[e] + 1] += 1
+    for pair in range(rest.size):
+        begins[pair + 1] += begins[pair]
+    filled = begins[:-1].copy()
+    for e in range(size):
+        pair = pairs[e]
+        after[filled[pair]], chances[filled[pair]] = successors[e], weights[e]
+        filled[pair] += 1
+        rest[pair] -= weights[e]
+
+
+@kernel
+def _spread(states: Any, rewards: Any) -> Any:
+    """The highest minus the lowest reward in some states."""
+    low, high = np.inf, -np.inf
+    for x in states:
+        for a in range(rewards.shape[1]):
+            low, high = min(low, rewards[x, a]), max(high, rewards[x, a])
+    return high - low
+
+
+@kernel
+def _spread_over_best(scores: Any, tie: Any, probabilities: Any) -> None:
+    top = scores.max()
+    count = 0
+    for a in range(scores.size):
+        probabilities[a] = 1.0 if scores[a] >= top - tie else 0.0
+        count += int(probabilities[a])
+    for a in range(scores.size):
+        probabilities[a] /= count

@@ -1,0 +1,68 @@
+"""Exploration by posterior sampling: act optimally in a model drawn from what the data leaves possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.checks import finite
+from aapi.exploration.planning import plan
+from aapi.exploration.protocol import within_budget
+from aapi.memory.model import sampled_model
+from aapi.simulation.jit import kernel
+from aapi.simulation.random import draw
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.memory import Counts
+    from aapi.simulation import Simulation
+
+__all__ = ["PosteriorSampling"]
+
+
+@dataclass(frozen=True)
+class PosteriorSampling:
+    """Thompson sampling (Strens 2000; Osband, Russo and Van Roy 2013), while exploration took less than budget · (t m A)^½.
+
+    Of each pair, the probabilities of successors have a Dirichlet distribution with the counts as parameters, and
+    `prior` for a state drawn at random from those seen. Pairs that were never tried pay more than anything seen. Once
+    the data leaves little possible, such a policy is nearly optimal, and so its exploration nearly free.
+    """
+
+    budget: float = 0.5
+    prior: float = 1.0
+
+    def check(self) -> None:
+        """The budget must not be negative, the prior positive."""
+        finite(0.0, budget=self.budget)
+        finite(0.0, strictly=True, prior=self.prior)
+
+    def __call__(
+        self, simulation: Simulation, counts: Counts, free: NDArray[np.bool_], policies: NDArray[np.float64]
+    ) -> None:
+        """Let runs act as if a model that may be right were right."""
+        runs = np.flatnonzero(free & within_budget(counts, self.budget))
+        if not runs.size:
+            return
+        weights, _ = sampled_model(counts, float(self.prior), simulation.streams, runs)
+        spread = counts.highest - counts.lowest
+        dream = counts.highest + np.where(spread > 0.0, spread, 1.0)
+        known = counts.earned / np.maximum(counts.visits, 1.0)
+        rewards = np.where(counts.visits > 0.0, known, dream[:, None, None])
+        elsewhere = np.zeros(rewards.shape, dtype=np.int64)
+        _draw_states(counts.seen, simulation.streams, runs, elsewhere)
+        plan(counts, runs, weights, rewards, elsewhere, policies)
+        free[runs] = False
+
+
+@kernel
+def _draw_states(seen: Any, streams: Any, runs: Any, out: Any) -> None:
+    """For every pair of a state seen, a state drawn evenly from those seen."""
+    for run in runs:
+        states = np.flatnonzero(seen[run])
+        for x in states:
+            for a in range(out.shape[2]):
+                out[run, x, a] = states[int(draw(streams[run]) * states.size)]

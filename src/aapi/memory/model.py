@@ -1,0 +1,110 @@
+"""Models made of counts: the average of what was seen, or a draw from what it leaves possible."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.simulation.jit import kernel
+from aapi.simulation.random import draw, fill_normal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.memory.counts import Counts
+
+__all__ = ["average_model", "average_probabilities", "draw_gamma", "sampled_model"]
+
+Model = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
+
+
+def average_probabilities(counts: Counts, prior: float = 0.0) -> NDArray[np.float64]:
+    """Of the transitions in `counts`, (runs, entries). Those of a pair with n visits sum to n/(n + prior)."""
+    weights = np.zeros_like(counts.times)
+    _average(counts.pairs, counts.times, counts.sizes, counts.visits, prior, weights)
+    return weights
+
+
+def average_model(counts: Counts, prior: float) -> Model:
+    """Probabilities of the transitions in `counts`, (runs, entries), and mean rewards, (runs, states, actions).
+
+    Of a pair with n visits, a share prior/(n + prior) is left to chance: there, nothing is known but the mean reward
+    of all steps.
+    """
+    mean = counts.total / counts.steps
+    rewards = (counts.earned + prior * mean[:, None, None]) / (counts.visits + prior)
+    return average_probabilities(counts, prior), rewards
+
+
+def sampled_model(counts: Counts, prior: float, streams: NDArray[np.uint64], runs: NDArray[np.int64]) -> Model:
+    """The same for models drawn from the posterior, for some runs: of each pair, transitions are Dirichlet.
+
+    The parameters of the distribution are the counts, and `prior` for the share that is left to chance.
+    """
+    weights, rewards = np.zeros_like(counts.times), np.zeros_like(counts.earned)
+    mean = counts.total / counts.steps
+    _sample(
+        counts.pairs, counts.times, counts.sizes, counts.visits, counts.earned, mean, prior, streams, runs,
+        weights, rewards,
+    )  # fmt: skip
+    return weights, rewards
+
+
+@kernel
+def _average(pairs: Any, times: Any, sizes: Any, visits: Any, prior: Any, weights: Any) -> None:
+    for run in range(sizes.size):
+        flat = visits[run].ravel()
+        for i in range(sizes[run]):
+            weights[run, i] = times[run, i] / (flat[pairs[run, i]] + prior)
+
+
+@kernel
+def _sample(
+    pairs: Any, times: Any, sizes: Any, visits: Any, earned: Any, mean: Any, prior: Any, streams: Any, runs: Any,
+    weights: Any, rewards: Any,
+) -> None:  # fmt: skip
+    num_states, num_actions = visits.shape[1:]
+    left, total = np.empty(num_states * num_actions), np.empty(num_states * num_actions)
+    work = np.empty(1)
+    for run in runs:
+        for x in range(num_states):
+            for a in range(num_actions):
+                pair = x * num_actions + a
+                left[pair] = draw_gamma(streams[run], prior, work) if visits[run, x, a] > 0.0 else 1.0
+                total[pair] = left[pair]
+        for i in range(sizes[run]):
+            weights[run, i] = draw_gamma(streams[run], times[run, i], work)
+            total[pairs[run, i]] += weights[run, i]
+        for i in range(sizes[run]):
+            weights[run, i] /= total[pairs[run, i]]
+        for x in range(num_states):
+            for a in range(num_actions):
+                pair, count = x * num_actions + a, visits[run, x, a]
+                chance = left[pair] / total[pair]
+                known = earned[run, x, a] / count if count > 0.0 else 0.0
+                rewards[run, x, a] = chance * mean[run] + (1.0 - chance) * known
+
+
+@kernel
+def draw_gamma(stream: Any, shape: Any, work: Any) -> Any:
+    """A number with the Gamma distribution of this shape and scale 1 (Marsaglia and Tsang 2000). work: room for one."""
+    if shape < 1.0:
+        boost = (1.0 - draw(stream)) ** (1.0 / shape)
+        return boost * _gamma(stream, shape + 1.0, work)
+    return _gamma(stream, shape, work)
+
+
+@kernel
+def _gamma(stream: Any, shape: Any, work: Any) -> Any:
+    third = shape - 1.0 / 3.0
+    slope = 1.0 / math.sqrt(9.0 * third)
+    while True:
+        fill_normal(stream, work)
+        z = work[0]
+        root = 1.0 + slope * z
+        if root > 0.0:
+            cube = root * root * root
+            if math.log(1.0 - draw(stream)) < 0.5 * z * z + third * (1.0 - cube + math.log(cube)):
+                return third * cube

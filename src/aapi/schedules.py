@@ -1,0 +1,50 @@
+"""How long phases are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from aapi.checks import at_least, finite
+
+__all__ = ["Growing", "Schedule"]
+
+
+class Schedule(Protocol):
+    """The lengths of phases, the same in all runs. A phase counts in Algorithm 1's sums in proportion to its length."""
+
+    @property
+    def shortest(self) -> int:
+        """No phase is shorter."""
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+
+    def __call__(self, phase: int, time: int, pairs: int) -> int:
+        """The length of a phase, counted from 1, that begins after `time` steps. pairs: states (features) · actions."""
+
+
+@dataclass(frozen=True)
+class Growing:
+    """Phases of max(shortest, per_pair · pairs, share · t) steps after t steps; the first of `first` · pairs.
+
+    Early policies are bad and are soon replaced; late ones are good, and their data is little beside all data. So the
+    number of phases grows as the logarithm of time, and with it the cost of all that is done between phases. The first
+    phase is long enough to see most pairs by acting at random.
+    """
+
+    shortest: int = 50
+    per_pair: float = 0.2
+    share: float = 0.02
+    first: float = 2.0
+
+    def check(self) -> None:
+        """No number may be negative, and no phase empty."""
+        at_least(1, shortest=self.shortest)
+        finite(0.0, per_pair=self.per_pair, share=self.share, first=self.first)
+
+    def __call__(self, phase: int, time: int, pairs: int) -> int:
+        """The length of a phase."""
+        if phase == 1:
+            return int(max(self.shortest, self.first * pairs))
+        return int(max(self.shortest, self.per_pair * pairs, self.share * time))
