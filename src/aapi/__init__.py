@@ -12,7 +12,21 @@ from typing import TYPE_CHECKING, Any
 from aapi.registration import register
 
 if TYPE_CHECKING:
-    from aapi import agent, algorithms, environments, errors, evaluation, features, improvement, mdp, simulation, theory
+    from aapi import (
+        agent,
+        algorithms,
+        environments,
+        errors,
+        evaluation,
+        exploration,
+        features,
+        improvement,
+        mdp,
+        memory,
+        schedules,
+        simulation,
+        theory,
+    )  # fmt: skip
     from aapi.agent import Agent, load
     from aapi.algorithms import AAPI, RLSVI, AdaptiveFTRL, GreedyAPI, PolicyIteration, Politex, Result, run
     from aapi.mdp import FiniteMDP
@@ -33,11 +47,14 @@ __all__ = [
     "environments",
     "errors",
     "evaluation",
+    "exploration",
     "features",
     "improvement",
     "load",
     "mdp",
+    "memory",
     "run",
+    "schedules",
     "simulation",
     "theory",
 ]

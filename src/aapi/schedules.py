@@ -20,8 +20,11 @@ class Schedule(Protocol):
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
 
-    def __call__(self, phase: int, time: int, pairs: int) -> int:
-        """The length of a phase, counted from 1, that begins after `time` steps. pairs: states (features) · actions."""
+    def __call__(self, phase: int, time: int, size: int, tables: bool) -> int:
+        """The length of a phase, counted from 1, that begins after `time` steps.
+
+        size: of a Q-function, states · actions in a table; or, if not `tables`, features · actions.
+        """
 
 
 @dataclass(frozen=True)
@@ -31,20 +34,23 @@ class Growing:
     Early policies are bad and are soon replaced; late ones are good, and their data is little beside all data. So the
     number of phases grows as the logarithm of time, and with it the cost of all that is done between phases. The first
     phase is long enough to see most pairs by acting at random.
+
+    Where Q-functions have weights instead of tables, phases are at least `per_weight` · weights long, the first as
+    well: regressions have the data of one phase.
     """
 
     shortest: int = 50
     per_pair: float = 0.2
     share: float = 0.02
     first: float = 2.0
+    per_weight: float = 0.4
 
     def check(self) -> None:
         """No number may be negative, and no phase empty."""
         at_least(1, shortest=self.shortest)
-        finite(0.0, per_pair=self.per_pair, share=self.share, first=self.first)
+        finite(0.0, per_pair=self.per_pair, share=self.share, first=self.first, per_weight=self.per_weight)
 
-    def __call__(self, phase: int, time: int, pairs: int) -> int:
+    def __call__(self, phase: int, time: int, size: int, tables: bool) -> int:
         """The length of a phase."""
-        if phase == 1:
-            return int(max(self.shortest, self.first * pairs))
-        return int(max(self.shortest, self.per_pair * pairs, self.share * time))
+        each = self.per_weight if not tables else self.first if phase == 1 else self.per_pair
+        return int(max(self.shortest, each * size, self.share * time))

@@ -82,9 +82,9 @@ def test_a_file_is_arrays_and_json(saved):
     with zipfile.ZipFile(saved()) as archive:
         for name in archive.namelist():
             array = np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
-            assert array.dtype.kind in "iuf"
+            assert array.dtype.kind in "biuf"
     description = json.loads(read_arrays("agent.aapi", "an agent")["agent"].tobytes())
-    assert description["format"] == 1
+    assert description["format"] == 2
     assert description["algorithm"]["part"] == "PolicyIteration"
     rule = {"ending": "keep", "limit": None, "max_episode_steps": None, "wrappers": []}
     assert description["env"] == {"id": "little/Box-v0", "kwargs": {"name": "Box"}} | rule
@@ -175,8 +175,8 @@ def test_an_environment_is_made_as_it_was(saved, agent):
 
 
 def test_a_newer_format_is_refused_with_what_to_do(saved):
-    alter(saved(), lambda description: description.update(format=2))
-    refused("agent.aapi", match="has format 2, and this version of aapi reads format 1: upgrade aapi to read it")
+    alter(saved(), lambda description: description.update(format=3))
+    refused("agent.aapi", match="has format 3, and this version of aapi reads format 2: upgrade aapi to read it")
 
 
 def test_truncated_files_are_refused(saved, tmp_path):

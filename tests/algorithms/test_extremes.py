@@ -220,7 +220,7 @@ def test_a_part_of_ones_own():
     class Optimist:
         """M_{k+1} = 1 everywhere."""
 
-        def __call__(self, history):
+        def __call__(self, history, evaluate):
             return np.ones_like(history.q_hat)
 
     class Rewards:

@@ -78,7 +78,7 @@ def test_by_hand():
     phases = Phases(
         lengths=np.array([10]), rewards=np.array([4.0]), policies=uniform, next_policy=uniform[0],
         gains=np.array([0.25]), weighed_gains=np.array([0.25]), unichain=np.array([True]),
-        q_values=q, evaluated=np.array([True]), q_hats=q_hat,
+        q_values=q, evaluated=np.array([True]), q_hats=q_hat, weights=np.ones(1),
         temperatures=None, surprises=None, predictions=None, reward_scale=1.0,
     )  # fmt: skip
     parts = split(phases, against)
@@ -108,7 +108,7 @@ def test_any_policies_against_any_other(data):
         gains=np.array([each.gains[-1] for each in values]),
         weighed_gains=np.array([each.gains @ against.distribution for each in values]), unichain=np.zeros(4, bool),
         q_values=np.array([each.q_values for each in values]), evaluated=np.array([True, False, True, True]),
-        q_hats=scale * random.normal(size=(3, *mdp.rewards.shape)), temperatures=None, surprises=None, predictions=None,
+        q_hats=scale * random.normal(size=(3, *mdp.rewards.shape)), weights=np.ones(3), temperatures=None, surprises=None, predictions=None,
         reward_scale=scale,
     )  # fmt: skip
     parts = split(phases, against)  # raises if they do not add up

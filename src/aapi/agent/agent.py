@@ -103,9 +103,10 @@ class Agent:
         elif isinstance(self.features, OneHot) and self.basis is not None:
             encode = _state_as_vector(self.observations)
         self.simulation = GymnasiumSimulation(
-            self.env, self.observations, self.basis, self.num_actions, algorithm.phase_length, seed, encode
+            self.env, self.observations, self.basis, self.num_actions, 0, seed, encode
         )
         self.history: Any = algorithm.start(self.simulation)
+        self.simulation.begin_phase(self.history.steps)
         self.reward_sum = 0.0
         # Where the environment was, of an agent from a file that has none.
         self.whereabouts: dict[str, Any] = {"env": None, "snapshot": None, "current": None}
@@ -150,6 +151,11 @@ class Agent:
         return self.history.policy
 
     @property
+    def steps_left(self) -> int:
+        """Of the phase, or the exploration, under way."""
+        return int(self.history.steps - self.simulation.filled)
+
+    @property
     def num_steps(self) -> int:
         """Steps learnt from so far."""
         return self.simulation.time
@@ -188,16 +194,17 @@ class Agent:
         last, start, first = simulation.time + num_steps, time.perf_counter(), simulation.time
         with progress_bar("learning", num_steps, show=progress) as advance:
             while simulation.time < last:
-                steps = min(last - simulation.time, self.algorithm.phase_length - simulation.filled)
+                steps = min(last - simulation.time, self.steps_left)
                 for done in range(0, steps, STRIDE):
                     part = min(STRIDE, steps - done)
-                    simulation.collect(self.policy, part)
+                    simulation.collect(self.history.acting, part)
                     advance(part, f"phase {self.num_phases + 1}, average reward {simulation.average_reward:.4g}")
-                if simulation.filled < self.algorithm.phase_length:
+                if self.steps_left:
                     break
                 speed = (simulation.time - first) / (time.perf_counter() - start)
+                explored = self.history.acting is not self.policy
                 wanted = self._improve(speed, callback)
-                if checkpoint is not None and self.num_phases % checkpoint_every == 0:
+                if checkpoint is not None and self.num_phases % checkpoint_every == 0 and not explored:
                     self.save(checkpoint)
                 if not wanted:
                     break
@@ -213,15 +220,21 @@ class Agent:
         memory, streams = vars(self.history), simulation.streams.copy()
         before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in memory.items()}
         before.pop("streams", None)  # which it shares with the simulation
+        memories = getattr(self.history, "memories", {}).values()
+        kept = [{name: array.copy() for name, array in each.arrays().items()} for each in memories]
         try:
             phase = self.algorithm.improve(simulation, self.history, data)
         except BaseException:
             memory.update(before)
+            for each, arrays in zip(memories, kept, strict=True):
+                each.restore(arrays)
             simulation.streams[:] = streams
             raise
-        episodes = tuple(simulation.episodes)
-        simulation.begin_phase()
+        simulation.begin_phase(self.history.steps)
         self.reward_sum += float(data.rewards.sum())
+        if phase.exploring is not None:
+            return True
+        episodes, simulation.episodes = tuple(simulation.episodes), []
         if callback is None:
             return True
         average = float(data.rewards.mean())

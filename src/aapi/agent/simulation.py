@@ -18,6 +18,8 @@ from aapi.simulation.random import draw, streams
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
     from aapi.agent.observations import Observations
     from aapi.environments.continuing import Continuing
 
@@ -38,24 +40,23 @@ class GymnasiumSimulation:
         self.env = env
         self.basis = basis
         self.num_actions = num_actions
-        self.phase_length = phase_length
         self.encode = encode
         if basis is None:
             states = observations.num_states
             self.features: Any = per_action(scipy.sparse.eye_array(states), num_actions, one_hot=True)
-            self.states: Any = np.zeros((1, phase_length), dtype=np.int32)
             self._shape = (1, states, num_actions)
         else:
             self.features = basis
-            self.states = np.zeros((1, phase_length, basis.dimension))
             self._shape = (1, basis.num_features, num_actions)
         self.streams = streams(seed, [0])
         self.time = 0
         self.filled = 0  # steps of the phase under way
-        self.actions = np.zeros((1, phase_length), dtype=np.int32)
-        self.rewards = np.zeros((1, phase_length))
+        self.states: Any
+        self.actions: NDArray[np.int32]
+        self.rewards: NDArray[np.float64]
         self.current: Any = None  # the present state or vector, once the environment was reset
         self.episodes: list[dict[str, Any]] = []  # that ended since the list was last emptied
+        self.begin_phase(phase_length)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -143,13 +144,16 @@ class GymnasiumSimulation:
         """The data of the phase, which is full."""
         return PhaseData(
             self.states.copy(), self.actions.copy(), self.rewards.copy(), np.array([self.current]),
-            self.rewards.sum(axis=1, keepdims=True), np.array([self.phase_length]),
+            self.rewards.sum(axis=1, keepdims=True), np.array([self.rewards.shape[1]]),
         )  # fmt: skip
 
-    def begin_phase(self) -> None:
+    def begin_phase(self, steps: int) -> None:
         """Make room for the next phase."""
         self.filled = 0
-        self.episodes = []
+        shape = (1, steps) if self.basis is None else (1, steps, self.basis.dimension)
+        self.states = np.zeros(shape, dtype=np.int32 if self.basis is None else np.float64)
+        self.actions = np.zeros((1, steps), dtype=np.int32)
+        self.rewards = np.zeros((1, steps))
 
     def actor(self, policy: Any, stream: Any) -> Callable[[Any], int]:
         """A function from the present state or vector to a random action."""

@@ -11,13 +11,13 @@ import gymnasium
 import numpy as np
 
 import aapi
-from aapi import algorithms, evaluation, features, improvement
+from aapi import algorithms, evaluation, exploration, features, improvement, schedules
 from aapi.agent.agent import Agent, continuing, holds_continuing
 from aapi.agent.spaces import check_same_spaces, described_space, made_space
+from aapi.checks import matching, within
 from aapi.environments.continuing import Continuing
 from aapi.errors import AapiError, InvalidInput
 from aapi.files import atomic_write, read_arrays
-from aapi.checks import matching, within
 
 if TYPE_CHECKING:
     import os
@@ -25,14 +25,32 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "load", "made_environment", "save"]
 
-FORMAT = 1
+FORMAT = 2
+LONGEST = 1 << 31  # a phase
 # Which parts may stand where.
 PLACES: dict[str, tuple[Any, ...]] = {
     "algorithm": (algorithms.PolicyIteration, algorithms.RLSVI, algorithms.Uniform),
     "features": (features.OneHot, features.Fourier, features.Tiles, features.Radial),
-    "evaluate": (evaluation.MonteCarlo,),
+    "phase_length": (schedules.Growing,),
+    "evaluate": (
+        evaluation.Automatic,
+        evaluation.MonteCarlo,
+        evaluation.SelfConsistent,
+        evaluation.PosteriorSampled,
+    ),
     "learning_rate": (improvement.Adaptive, improvement.SampledAdaptive, improvement.Scheduled),
-    "side_information": (improvement.PreviousEstimate, improvement.Zero),
+    "side_information": (
+        improvement.ExponentialAverage,
+        improvement.Predicted,
+        improvement.PreviousEstimate,
+        improvement.Zero,
+    ),
+    "exploration": (
+        exploration.Discovery,
+        exploration.FewestVisits,
+        exploration.PosteriorSampling,
+        exploration.UniformShare,
+    ),
 }
 PARTS = {part for parts in PLACES.values() for part in parts}
 
@@ -149,7 +167,7 @@ def _read_description(path: str | os.PathLike[str], arrays: dict[str, Any]) -> d
         version = description["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InvalidInput(f"{path} is damaged or was altered: its description cannot be read") from None
-    if version != FORMAT:
+    if version not in (1, FORMAT):  # 1 had phases of one length, and no memories
         newer = isinstance(version, int) and version > FORMAT
         raise InvalidInput(
             f"{path} has format {version!r}, and this version of aapi reads format {FORMAT}"
@@ -221,9 +239,14 @@ def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[st
     phase = int(matching(stored, "phase", np.array(0)))
     filled = arrays["phase_rewards"].shape[1]
     steps = description["steps"]
-    if phase < 0 or filled > simulation.phase_length or steps != phase * simulation.phase_length + filled:
-        raise InvalidInput(f"{steps!r} steps are not {phase} phases and {filled} steps of another")
     agent.history.restore(stored)
+    length = agent.history.steps
+    if phase < 0 or not filled <= length <= LONGEST:
+        raise InvalidInput(f"{filled} steps cannot be of phase {phase + 1}, which has {length}")
+    alike = not callable(agent.algorithm.phase_length) and not getattr(agent.algorithm, "exploration", ())
+    if alike and (length != agent.algorithm.phase_length or steps != phase * length + filled):
+        raise InvalidInput(f"{steps!r} steps are not {phase} phases and {filled} steps of another")
+    simulation.begin_phase(length)
     for name, stream in (("predictions", agent._predictions), ("stream", simulation.streams)):
         stream[:] = matching(arrays, name, stream)
         if not stream.any():
@@ -278,7 +301,9 @@ def _part(described: Any, place: str) -> Any:
         raise InvalidInput(f"it names {described.get('part')!r} as {place}, which is unknown")
     fields = {name: value for name, value in described.items() if name != "part"}
     for name, value in fields.items():
-        if name in PLACES:
+        if name in PLACES and isinstance(value, list):
+            fields[name] = tuple(_part(each, name) for each in value)
+        elif name in PLACES and (name != "phase_length" or isinstance(value, dict)):
             fields[name] = _part(value, name)
         elif isinstance(value, list):
             fields[name] = tuple(value)

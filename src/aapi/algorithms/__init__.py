@@ -3,7 +3,7 @@
 from aapi.algorithms.aapi import AAPI
 from aapi.algorithms.adaptive_ftrl import AdaptiveFTRL
 from aapi.algorithms.greedy import GreedyAPI
-from aapi.algorithms.policy_iteration import Phase, PolicyIteration
+from aapi.algorithms.policy_iteration import Phase, PolicyIteration, count_phases
 from aapi.algorithms.politex import Politex
 from aapi.algorithms.result import Record, Result
 from aapi.algorithms.rlsvi import RLSVI
@@ -23,6 +23,7 @@ __all__ = [
     "Result",
     "Uniform",
     "check_features",
+    "count_phases",
     "run",
     "simulator",
     "step_grid",

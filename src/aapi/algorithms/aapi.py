@@ -35,7 +35,7 @@ def AAPI(  # noqa: N802 - an algorithm's name
     algorithm, in which the rest has the paper's defaults: the sup-norm, and no exploration.
 
     phase_length: τ, or a schedule; `Growing()` if not given.
-    evaluate: the paper's G; `Automatic()` if not given: `SelfConsistent` on tables, least-squares Monte Carlo on weights.
+    evaluate: the paper's G; `Automatic()` if not given: `SelfConsistent` on tables, `MonteCarlo` on weights.
     eta: η in η_k(x) = η (2 Σ_{s≤k} ‖Q̂_s − M_s‖²)^½. Multiplying all rewards by a constant changes nothing.
     norm: `sup` as in the paper, or `span`, which is blind to constants added to Q̂(x, ·).
     num_sampled: estimate η_k(x) from so many past differences, as the paper does for large state spaces; None: exactly

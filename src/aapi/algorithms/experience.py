@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.checks import matching, within
 from aapi.errors import InvalidInput
 from aapi.evaluation.linear import NormalEquations
 from aapi.evaluation.regression import factorise, solve_lower, solve_upper
-from aapi.checks import matching, within
 from aapi.simulation.basis import finish_features
 from aapi.simulation.jit import kernel
 from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros

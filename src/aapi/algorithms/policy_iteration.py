@@ -9,6 +9,7 @@ import numpy as np
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
+from aapi.evaluation import chosen
 from aapi.improvement import LearningRate, PreviousEstimate, QHistory, SideInformation, new_history
 from aapi.memory import CountTransitions
 from aapi.simulation import Basis
@@ -36,7 +37,8 @@ class Phase:
     policy: π_k, (runs, states, actions); next_policy: π_{k+1}. data: D_k.
     q_hat: Q̂_k; temperature: η_k(x), (runs, states); surprise: ‖Q̂_k − M_k‖, (runs, states); prediction: M_{k+1}. All are
     missing in a last phase that is too short to be evaluated, and all but q_hat in algorithms that have none.
-    weight: what the phase counts, its length as a multiple of the first one's; surprise and temperature have it in them.
+    weight: what the phase counts, its length as a multiple of the first one's; all but q_hat are multiplied by it
+        already, and the prediction by that of the next phase.
     exploring: the runs that explored, (runs,), if this is the exploration before phase k, which is not evaluated.
     Where Q-functions are linear in features, policies are `LinearPolicy`, q_hat is the weights, (runs, features,
     actions), the temperature a `LinearTemperature` or a number for each run, and there is no table of surprises.
@@ -81,8 +83,8 @@ class PolicyIteration:
             getattr(part, "check", lambda: None)()
         if getattr(self.side_information, "off_policy", False) and not getattr(self.evaluate, "off_policy", False):
             raise InvalidInput(
-                f"{self.side_information!r} evaluates policies that have not acted yet, which {self.evaluate!r} cannot: "
-                "use SelfConsistent or LSTD"
+                f"{self.side_information!r} evaluates policies that have not acted yet, which {self.evaluate!r} "
+                "cannot: use SelfConsistent or LSTD"
             )
         finite(0.0, decay=self.decay)
         if self.decay > 1.0:
@@ -95,14 +97,14 @@ class PolicyIteration:
 
     def start(self, simulation: Simulation, num_phases: int | None = None) -> QHistory:
         """Line 2: π_1 uniform, M_1 = 0. The history is all that is remembered from phase to phase."""
-        rate, wishes = self.learning_rate, [getattr(self._evaluation(simulation), "remembers", None)]
+        rate, wishes = self.learning_rate, [getattr(chosen(self.evaluate, simulation), "remembers", None)]
         if self._explores(simulation):
             wishes.append(CountTransitions())
         history = new_history(
             simulation, num_phases, norm=rate.norm, decay=self.decay, num_sampled=rate.num_sampled,
             memories={wish: wish.start(simulation) for wish in wishes if wish is not None},
         )  # fmt: skip
-        history.steps = phase_steps(self, 1, 0, simulation.shape)
+        history.steps = phase_steps(self, simulation, 1, 0)
         return history
 
     def improve(self, simulation: Simulation, history: QHistory, data: PhaseData) -> Phase:
@@ -110,35 +112,28 @@ class PolicyIteration:
         history.remember(data)
         if history.exploration is not None:
             return self._explored(simulation, history, data)
-        policy, weight, evaluate = history.policy, history.weight, self._evaluation(simulation)
+        policy, weight, evaluate = history.policy, history.weight, chosen(self.evaluate, simulation)
         seen = history.memories.get(getattr(evaluate, "remembers", None), data)  # D_1 … D_k, or D_k
         history.add(evaluate(simulation, policy, seen))  # line 6: Q̂_k by G
         history.temperature = self.learning_rate(history)  # line 7: η_k(x)
         history.weight = self._prepare(simulation, history)
         history.predict(self.side_information, lambda other: evaluate(simulation, other, seen))  # M_{k+1}
-        history.improve()  # lines 8 and 9: index and π_{k+1}
+        history.improve(history.temperature)  # lines 8 and 9: index and π_{k+1}
         self._explore(simulation, history)
         return Phase(
             history.phase, policy, data, history.policy, history.q_hat, history.temperature,
-            getattr(history, "surprise", None), history.side_information, weight,
+            getattr(history, "surprise", None), history.weight * history.side_information, weight,
         )  # fmt: skip
-
-    def _evaluation(self, simulation: Simulation) -> Any:
-        """The evaluation, once it has chosen what it is."""
-        evaluate: Any = self.evaluate
-        while hasattr(evaluate, "choose"):
-            evaluate = evaluate.choose(simulation)
-        return evaluate
 
     def _prepare(self, simulation: Simulation, history: QHistory) -> float:
         """Set the length of phase k + 1, which begins after the exploration before it; what it counts."""
         time = simulation.time + (exploration_steps(simulation.shape) if self._explores(simulation) else 0)
-        history.steps = phase_steps(self, history.phase + 1, time, simulation.shape)
-        return history.steps / phase_steps(self, 1, 0, simulation.shape)
+        history.steps = phase_steps(self, simulation, history.phase + 1, time)
+        return history.steps / phase_steps(self, simulation, 1, 0)
 
     def _explores(self, simulation: Simulation) -> bool:
         """Only where states can be counted."""
-        return bool(self.exploration) and not isinstance(simulation.features, Basis)
+        return bool(self.exploration) and has_tables(simulation)
 
     def _explore(self, simulation: Simulation, history: QHistory) -> None:
         """Begin the exploration before the next phase."""
@@ -154,7 +149,7 @@ class PolicyIteration:
         policies, exploring = history.exploration, history.exploring
         history.memories[CountTransitions()].explored += history.steps * exploring
         history.exploration, history.exploring = None, np.zeros_like(exploring)
-        history.steps = phase_steps(self, history.phase + 1, simulation.time, simulation.shape)
+        history.steps = phase_steps(self, simulation, history.phase + 1, simulation.time)
         return Phase(history.phase + 1, policies, data, history.policy, exploring=exploring)
 
     def phases(self, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
@@ -164,9 +159,10 @@ class PolicyIteration:
 
 def in_phases(algorithm: Any, simulation: Simulation, num_steps: int) -> Iterator[Phase]:
     """Act for a phase, improve, and again: the loop of every algorithm that has `start` and `improve`."""
-    history = algorithm.start(simulation, count_phases(algorithm, num_steps, simulation.shape))
-    while simulation.time < num_steps:
-        steps = min(history.steps, num_steps - simulation.time)
+    history = algorithm.start(simulation, count_phases(algorithm, num_steps, simulation.shape, has_tables(simulation)))
+    last = simulation.time + num_steps
+    while simulation.time < last:
+        steps = min(history.steps, last - simulation.time)
         data = simulation.rollout(history.acting, steps)  # line 5: D_k
         if steps == history.steps:
             yield algorithm.improve(simulation, history, data)
@@ -175,10 +171,18 @@ def in_phases(algorithm: Any, simulation: Simulation, num_steps: int) -> Iterato
             yield Phase(history.phase + 1, history.acting, data, history.policy, exploring=exploring)
 
 
-def phase_steps(algorithm: Any, phase: int, time: int, shape: tuple[int, int, int]) -> int:
+def has_tables(simulation: Simulation) -> bool:
+    """Whether Q-functions are tables, not weights."""
+    return not isinstance(simulation.features, Basis)
+
+
+def phase_steps(algorithm: Any, simulation: Simulation, phase: int, time: int) -> int:
     """The length of a phase that begins after `time` steps."""
-    length = algorithm.phase_length
-    return int(length(phase, time, shape[1] * shape[2]) if callable(length) else length)
+    return _phase_steps(algorithm.phase_length, phase, time, simulation.shape, has_tables(simulation))
+
+
+def _phase_steps(length: Any, phase: int, time: int, shape: tuple[int, int, int], tables: bool) -> int:
+    return int(length(phase, time, shape[1] * shape[2], tables) if callable(length) else length)
 
 
 def exploration_steps(shape: tuple[int, int, int]) -> int:
@@ -186,14 +190,15 @@ def exploration_steps(shape: tuple[int, int, int]) -> int:
     return int(max(EXPLORATION_STEPS, EXPLORATION_PER_PAIR * shape[1] * shape[2]))
 
 
-def count_phases(algorithm: Any, num_steps: int, shape: tuple[int, int, int]) -> int:
+def count_phases(algorithm: Any, num_steps: int, shape: tuple[int, int, int], tables: bool = True) -> int:
     """How many whole phases there are in so many steps."""
-    explores = exploration_steps(shape) if getattr(algorithm, "exploration", ()) else 0
-    if not callable(algorithm.phase_length):
-        return int((num_steps + explores) // (algorithm.phase_length + explores))
+    length = algorithm.phase_length
+    explores = exploration_steps(shape) if tables and bool(getattr(algorithm, "exploration", ())) else 0
+    if not callable(length):
+        return int((num_steps + explores) // (length + explores))
     phases, time = 0, 0
     while True:
-        time += phase_steps(algorithm, phases + 1, time, shape)
+        time += _phase_steps(length, phases + 1, time, shape, tables)
         if time > num_steps:
             return phases
         phases, time = phases + 1, time + explores

@@ -28,7 +28,8 @@ class Record:
     policies: π_k, and starts: the state in which the phase began, (runs, phases), of all phases; evaluated: which of
         them were evaluated, (phases,). The others are of those alone:
     q_hats: Q̂_k; temperatures: η_k(x); surprises: ‖Q̂_k − M_k‖; predictions: M_{k+1}; None if an algorithm has none.
-    weights: what phases count in these, (phases,): their lengths as multiples of the first one's.
+    weights: what phases count, (phases,): their lengths as multiples of the first one's. Q̂_k is as it was estimated;
+        the others are multiplied by the weight of their phase.
     """
 
     policies: NDArray[np.float64]
@@ -47,6 +48,8 @@ class Result:
 
     phase_ends: the steps at which phases end, (phases,); rewards: the sum of rewards in each, (runs, phases).
     grid: steps; cumulated: the sum of rewards up to each of them, (runs, grid).
+    surprise: (Σ_x ‖Q̂_k(x,·) − M_k(x,·)‖²/X)^½ of every phase that was evaluated, (runs, evaluated phases); None where
+        there are no tables of it. The better the prediction, the lower.
     explored: the steps that each run spent on exploration, (runs,).
     final_policy: the policy of the last phase, (runs, states, actions), or a `LinearPolicy`; next_policy: what would
         have come next.
@@ -63,6 +66,7 @@ class Result:
     grid: NDArray[np.int64]
     cumulated: NDArray[np.float64]
     explored: NDArray[np.int64]
+    surprise: NDArray[np.float64] | None
     final_policy: Any
     next_policy: Any
     seconds: float

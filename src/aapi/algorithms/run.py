@@ -182,6 +182,7 @@ def _run_chunk(
     evaluated: list[bool] = []
     starts: list[Any] = []
     weights: list[float] = []
+    surprises: list[Any] = []
     earned, explored = np.zeros(len(simulation.streams)), np.zeros(len(simulation.streams), dtype=np.int64)
     policy: Any = None
     for phase in algorithm.phases(simulation, num_steps):
@@ -192,6 +193,7 @@ def _run_chunk(
         evaluated.append(phase.q_hat is not None)
         if evaluated[-1]:
             weights.append(phase.weight)
+            surprises.append(None if phase.surprise is None else _root_mean_square(phase.surprise) / phase.weight)
         if phase.exploring is not None:
             explored += phase.data.rewards.shape[1] * phase.exploring
         else:
@@ -217,6 +219,7 @@ def _run_chunk(
         "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), simulation.grid)],
         "weights": np.array(weights),
         "explored": explored,
+        "surprise": None if not surprises or surprises[0] is None else np.stack(surprises, axis=1),
         "final_policy": policy,
         "next_policy": phase.next_policy,
     }
@@ -227,6 +230,13 @@ def _run_chunk(
             empty = np.empty((runs, 0, *(table if RECORDED[name][1] else table[:1])))
             result[name] = empty if not values else None if values[0] is None else np.stack(values, axis=1)
     return result
+
+
+def _root_mean_square(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Over the last axis, without squares that over- or underflow."""
+    largest = table.max(axis=1)
+    scale = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(scale * np.sqrt(((table / scale[:, None]) ** 2).mean(axis=1)))
 
 
 def _join(parts: list[Any]) -> Any:

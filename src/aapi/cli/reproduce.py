@@ -12,6 +12,7 @@ __all__ = ["add_command"]
 EXAMPLES = """examples:
   aapi reproduce                                      all figures, small: two minutes
   aapi reproduce deep-sea --preset paper --workers 2  one figure, as in the paper
+  aapi reproduce untuned --preset paper               AAPI without tuning, against tuned rivals
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786
 
 The same command goes on where it was stopped, whatever stopped it.
@@ -28,7 +29,11 @@ def add_command(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
-        "figure", nargs="?", default="all", choices=("ergodic", "deep-sea", "cartpole", "all"), help="default: all"
+        "figure",
+        nargs="?",
+        default="all",
+        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation"),
+        help="default: all, of the paper; beyond it, untuned (AAPI without tuning) and ablation (of its parts)",
     )
     command.add_argument(
         "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or paper: 50 runs"

@@ -22,6 +22,7 @@ __all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi run deep-sea --size 20 --algorithm aapi --eta 0.3 --steps 200000 --runs 50
+  aapi run river-swim --states 12 --algorithm untuned --steps 200000 --threads 2
   aapi run ergodic --states 10 --algorithm politex --eta 1 --threads 2
   aapi run cartpole --features fourier:4 --runs 10 --threads 2
   aapi run river-swim --algorithm rlsvi --ridge 0.1 --json
@@ -109,7 +110,7 @@ def show(options: argparse.Namespace, result: Result, facts: dict[str, Any], set
         ("settings", ", ".join(shown)),
         ("time", f"{facts['seconds']:.2f} s, {facts['steps_per_second'] / 1e6:.3g} million steps a second"),
     ]
-    if settings["phase_length"] > options.steps:
+    if isinstance(settings["phase_length"], int) and settings["phase_length"] > options.steps:
         rows.insert(1, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     title = f"{options.algorithm} on {options.problem}"
     print_facts(title, f": {size}", rows)

@@ -2,18 +2,26 @@
 
 from aapi.evaluation.automatic import Automatic
 from aapi.evaluation.exact import ExactQ, batched_q_values, exact_q_values
+from aapi.evaluation.importance import ImportanceMonteCarlo
+from aapi.evaluation.lspe import LSPE
+from aapi.evaluation.lstd import LSTD
 from aapi.evaluation.monte_carlo import MonteCarlo
 from aapi.evaluation.posterior import PosteriorSampled
-from aapi.evaluation.protocol import Evaluation
+from aapi.evaluation.protocol import Evaluation, chosen, estimate
 from aapi.evaluation.self_consistent import SelfConsistent
 
 __all__ = [
+    "LSPE",
+    "LSTD",
     "Automatic",
     "Evaluation",
     "ExactQ",
+    "ImportanceMonteCarlo",
     "MonteCarlo",
     "PosteriorSampled",
     "SelfConsistent",
     "batched_q_values",
+    "chosen",
+    "estimate",
     "exact_q_values",
 ]

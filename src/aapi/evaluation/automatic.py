@@ -22,7 +22,7 @@ RETURNS = MonteCarlo(horizon=50, ridge=300.0)  # chosen on CartPole, with seeds 
 
 @dataclass(frozen=True)
 class Automatic:
-    """`SelfConsistent` on tables; least-squares Monte Carlo, uncentred, over 50 steps and with a ridge of 300, on weights."""
+    """`SelfConsistent` on tables; on weights, `MonteCarlo`, uncentred, over 50 steps and with a ridge of 300."""
 
     off_policy = True  # on tables
 

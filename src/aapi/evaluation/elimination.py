@@ -61,7 +61,8 @@ def _update(matrix: Any, first: Any, last: Any) -> None:
     """Subtract the products of the rows first … last − 1, which are finished, from all rows below."""
     size = matrix.shape[0]
     if last - first == PANEL:
-        r0, r1, r2, r3 = matrix[first, last:], matrix[first + 1, last:], matrix[first + 2, last:], matrix[first + 3, last:]
+        r0, r1 = matrix[first, last:], matrix[first + 1, last:]
+        r2, r3 = matrix[first + 2, last:], matrix[first + 3, last:]
         for i in range(last, size):
             target = matrix[i, last:]
             a0, a1, a2, a3 = matrix[i, first], matrix[i, first + 1], matrix[i, first + 2], matrix[i, first + 3]

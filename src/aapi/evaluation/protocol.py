@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from aapi.simulation import Simulation
+    from aapi.simulation import PhaseData, Simulation
 
-__all__ = ["Evaluation"]
+__all__ = ["Evaluation", "chosen", "estimate"]
 
 
 class Evaluation(Protocol):
@@ -28,3 +28,22 @@ class Evaluation(Protocol):
 
         data: the `PhaseData` of the phase; or, for a part that `remembers`, the memory, which holds D_1 … D_k.
         """
+
+
+def chosen(evaluate: Any, simulation: Simulation) -> Any:
+    """The evaluation itself, where it is one that chooses another by what it has to do with."""
+    while hasattr(evaluate, "choose"):
+        evaluate = evaluate.choose(simulation)
+    return evaluate
+
+
+def estimate(evaluate: Any, simulation: Simulation, policy: Any, data: PhaseData) -> NDArray[np.float64]:
+    """Q̂ from one phase, without a past."""
+    evaluate = chosen(evaluate, simulation)
+    wish = getattr(evaluate, "remembers", None)
+    seen: Any = data
+    if wish is not None:
+        seen = wish.start(simulation)
+        seen.add(data, policy)
+    found: NDArray[np.float64] = evaluate(simulation, policy, seen)
+    return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from aapi.experiments.description import digest
 from aapi.experiments.inside import packed_inside, stored_inside
 from aapi.experiments.jobs import Job
-from aapi.experiments.work import run_key
+from aapi.experiments.work import phases_of, run_key
 from aapi.mdp import FiniteMDP
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def _key(configuration: str, seed: int) -> str:
 
 def _phases(configuration: Configuration) -> int | None:
     """The number of phases; None for what is not taken apart: other than finite problems, large ones, too many."""
-    length = getattr(configuration.algorithm, "phase_length", None)
-    if length is None or configuration.problem.is_foreign or configuration.problem.reward_scale != 1.0:
+    phased = hasattr(configuration.algorithm, "phase_length")
+    if not phased or configuration.problem.is_foreign or configuration.problem.reward_scale != 1.0:
         return None
-    env, phases = configuration.problem.make(), -(-configuration.steps // length)
+    env, phases = configuration.problem.make(), phases_of(configuration)
     if not isinstance(env, FiniteMDP) or env.num_states > STATES or phases > PHASES:
         return None
     return phases if phases * env.rewards.size <= NUMBERS else None

@@ -66,6 +66,113 @@ CARTPOLE = Study(
 FIGURES = {"ergodic": ERGODIC, "deep-sea": DEEP_SEA, "cartpole": CARTPOLE}
 SCALES = [0.01, 1.0, 100.0]
 
+# AAPI without tuning, against tuned rivals. The control is greedy policy iteration with all its parts but the rate.
+PARTS = {"evaluation": "self-consistent", "exploration": "discovery+posterior", "phase_length": "growing"}
+RIVALS: list[dict[str, Any]] = [
+    {"name": "untuned"},
+    {"name": "greedy", "label": "greedy, same parts", **PARTS},
+    {"name": "politex", "eta": {"from": 0.01, "to": 100.0, "points": 9}, "tune": ["eta", "horizon", "centre"]},
+    {"name": "rlsvi", "ridge": {"from": 0.01, "to": 100.0, "points": 9}, "tune": ["ridge", "form"]},
+]
+
+
+def _rivals(phase_length: int, politex: dict[str, Any], rlsvi: dict[str, Any]) -> dict[str, Any]:
+    """Settings of the tuned ones on a problem."""
+    return {"politex": {"phase_length": phase_length} | politex, "rlsvi": {"phase_length": phase_length} | rlsvi}
+
+
+FAST = {"horizon": [5, 10], "centre": [False, True], "ridge": 1.0}, {"horizon": 10, "form": ["relative", "discounted"]}
+SLOW = {"horizon": [10, 50], "centre": [False, True], "ridge": 1.0}, {"horizon": 50, "form": ["relative", "discounted"]}
+UNTUNED = Study(
+    name="untuned",
+    steps=200_000,
+    runs=50,
+    tuning_runs=5,
+    problems=[
+        {"name": "ergodic", "states": 10, "actions": 2, "steps": 100_000, "settings_for": _rivals(250, *FAST)},
+        {"name": "ergodic", "states": 20, "actions": 5, "settings_for": _rivals(500, *FAST)},
+        {"name": "ergodic", "states": 50, "actions": 10, "steps": 1_000_000, "settings_for": _rivals(1000, *FAST)},
+        {"name": "river-swim", "states": 6, "settings_for": _rivals(250, *SLOW)},
+        {"name": "river-swim", "states": 12, "settings_for": _rivals(250, *SLOW)},
+        {"name": "access-control", "settings_for": _rivals(500, *SLOW)},
+        *(
+            {
+                "name": "deep-sea",
+                "size": size,
+                "steps": 10_000 * size,
+                "features": "one-hot",
+                "settings_for": _rivals(
+                    30 * size,
+                    {"horizon": 2 * size, "centre": [False, True], "ridge": 0.1},
+                    {"horizon": 2 * size, "form": ["relative", "finite-horizon"]},
+                ),
+            }
+            for size in (10, 20, 30)
+        ),
+    ],
+    algorithms=RIVALS,
+)
+SCALED = replace(
+    UNTUNED,
+    name="untuned, rewards scaled",
+    runs=10,
+    tuning_runs=2,
+    problems=[
+        {
+            **{key: value for key, value in problem.items() if key != "settings_for"},
+            "reward_scale": SCALES,
+            "settings_for": {"politex": {**problem["settings_for"]["politex"], "centre": False, "horizon": 10}},
+        }
+        for problem in UNTUNED.problems
+    ],
+    algorithms=[RIVALS[0], {**RIVALS[2], "tune": ["eta"], "together": True}],
+)
+
+# Evaluator × side information × norm × learning rate, everything else the same.
+EVALUATORS = ["monte-carlo", "lstd", "self-consistent", "posterior"]
+GUESSES = ["previous", "zero", "average", "predicted"]
+ABLATION = Study(
+    name="ablation",
+    runs=20,
+    problems=[
+        {**problem, "settings": {"phase_length": length, "exploration": PARTS["exploration"]}}
+        for length, problem in (
+            (250, {"name": "ergodic", "states": 10, "actions": 2}),
+            (500, {"name": "ergodic", "states": 20, "actions": 5}),
+            (250, {"name": "river-swim", "states": 6}),
+            (300, {"name": "deep-sea", "size": 10, "features": "one-hot"}),
+        )
+    ],
+    algorithms=[
+        *(
+            {
+                "name": "aapi",
+                "label": f"{evaluator}, {guess}, {norm}",
+                "evaluation": evaluator,
+                "side_information": guess,
+                "norm": norm,
+                "eta": 1.0,
+            }
+            for evaluator in EVALUATORS
+            for guess in GUESSES
+            for norm in ("span", "sup")
+            if (evaluator, guess) != ("monte-carlo", "predicted")  # which needs data of policies that have not acted
+        ),
+        *(
+            {"name": name, "label": f"{evaluator}, {rate}", "evaluation": evaluator, **settings}
+            for evaluator in EVALUATORS
+            for name, rate, settings in (
+                ("aapi", "previous, span, η 0.1", {"norm": "span", "eta": 0.1}),
+                ("politex", "constant η 0.1", {"eta": 0.1}),
+                ("politex", "constant η 1", {"eta": 1.0}),
+                ("politex", "constant η 10", {"eta": 10.0}),
+                ("greedy", "greedy", {}),
+            )
+        ),
+    ],
+)
+MORE = {"untuned": [UNTUNED, SCALED], "ablation": [ABLATION]}
+
 # How a preset departs from the figures above; `others` is for the tables of one η, beside the figures.
 PRESETS: dict[str, dict[str, Any]] = {
     "quick": {
@@ -80,9 +187,14 @@ TUNING = 777  # added to the seed
 
 
 def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = None, seed: int = 0) -> list[Study]:
-    """The studies behind a figure or all of them: the figures, one η for all problems, and rewards on other scales."""
-    one_of(("all", *FIGURES), figure=figure)
+    """The studies behind a figure or all of the paper's: figures, one η for all problems, rewards on other scales.
+
+    figure: also `untuned`, AAPI without tuning against tuned rivals; and `ablation`, every part of it exchanged.
+    """
+    one_of(("all", *FIGURES, *MORE), figure=figure)
     one_of(tuple(PRESETS), preset=preset)
+    if figure in MORE:
+        return [_beyond(study, PRESETS[preset], runs, seed) for study in MORE[figure]]
     chosen = PRESETS[preset]
     given = {} if runs is None else {"runs": runs}
     figures = [
@@ -106,3 +218,16 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
     scaled = [{**problem, "reward_scale": SCALES} for problem in problems]
     scales = replace(one_eta, name="one η, rewards scaled", problems=scaled, tuning_runs=1)
     return [*figures, one_eta, scales]
+
+
+def _beyond(study: Study, preset: dict[str, Any], runs: int | None, seed: int) -> Study:
+    """A study that is not the paper's, by a preset."""
+    small = preset["shorter"] > 1
+    return replace(
+        study,
+        runs=runs if runs is not None else min(study.runs, 5) if small else study.runs,
+        tuning_runs=1 if small else study.tuning_runs,
+        seed=seed,
+        tuning_seed=seed + TUNING,
+        problems=[{**entry, "steps": entry.get("steps", study.steps) // preset["shorter"]} for entry in study.problems],
+    )

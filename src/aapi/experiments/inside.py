@@ -14,7 +14,7 @@ from aapi.algorithms import simulator
 from aapi.errors import AapiError
 from aapi.experiments.jobs import Job
 from aapi.experiments.store import StoreError
-from aapi.experiments.work import expected_seconds, run_key
+from aapi.experiments.work import expected_seconds, phases_of, run_key
 from aapi.mdp import FiniteMDP, solve
 from aapi.simulation import ContinuousProblem, LinearPolicy
 
@@ -112,12 +112,11 @@ def _look(configuration: Configuration, seed: int, number: int) -> bytes:
     env = configuration.problem.make()
     simulation = simulator(env, configuration.features, seed)([number])
     see = _Slice(env, simulation.features) if isinstance(env, ContinuousProblem) else _Table(env)
-    length = min(getattr(configuration.algorithm, "phase_length", configuration.steps), configuration.steps)
-    wanted = frames(configuration.steps // length)
+    wanted = frames(phases_of(configuration))
     kept: list[tuple[int, int]] = []
     seen: dict[str, list[Any]] = {name: [] for name in QUANTITIES}
     for phase in configuration.algorithm.phases(simulation, configuration.steps):
-        if phase.number in wanted:
+        if phase.number in wanted and phase.exploring is None:
             kept.append((phase.number, simulation.time))
             for name, table in see(phase).items():
                 seen[name].append(table)

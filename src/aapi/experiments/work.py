@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.agent import Agent
-from aapi.algorithms import RLSVI, run
+from aapi.algorithms import RLSVI, count_phases, run
 from aapi.errors import AapiError, InvalidInput
 from aapi.mdp import FiniteMDP
 
@@ -32,11 +32,15 @@ __all__ = [
     "failed",
     "packed",
     "perform",
+    "phases_of",
     "run_key",
     "run_seed",
     "told",
     "unpacked",
 ]
+
+
+MANY_FEATURES = 629  # where their number is not known yet: CartPole's
 
 
 class Poison(AapiError):
@@ -140,7 +144,7 @@ def _episodes(task: Task) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
             agent = Agent(configuration.algorithm, env, configuration.features, run_seed(task.seed, number))
             while agent.num_steps < configuration.steps:
                 left = configuration.steps - agent.num_steps
-                agent.learn(min(left, configuration.algorithm.phase_length))
+                agent.learn(min(left, agent.steps_left))
                 steps.append(agent.num_steps)
                 sums.append(agent.total_reward)
         finally:
@@ -179,9 +183,20 @@ def expected_seconds(configuration: Configuration) -> float:
     algorithm, steps = configuration.algorithm, configuration.steps
     if configuration.problem.is_foreign:
         return 5e-5 * steps
-    phases = steps / getattr(algorithm, "phase_length", steps)
     sweeps = algorithm.horizon if isinstance(algorithm, RLSVI) else 0
     env = configuration.problem.make()
+    phases = phases_of(configuration)
     if isinstance(env, FiniteMDP):
-        return 4e-8 * steps + phases * env.num_states * env.num_actions * (5e-8 + 3e-8 * sweeps)
+        solving = 2e-5 * env.num_states if getattr(algorithm, "exploration", ()) else 0.0
+        return 4e-8 * steps + phases * (env.num_states * env.num_actions * (5e-8 + 3e-8 * sweeps) + solving)
     return 1e-5 * steps + phases * sweeps * 4e-3
+
+
+def phases_of(configuration: Configuration) -> int:
+    """How many phases a run has, of a problem that is not foreign; 1 if its algorithm has none."""
+    if not hasattr(configuration.algorithm, "phase_length"):
+        return 1
+    env = configuration.problem.make()
+    tables = isinstance(env, FiniteMDP)
+    shape = (1, *env.rewards.shape) if tables else (1, MANY_FEATURES, env.num_actions)
+    return max(1, count_phases(configuration.algorithm, configuration.steps, shape, tables))

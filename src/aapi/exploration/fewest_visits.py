@@ -23,7 +23,7 @@ __all__ = ["FewestVisits"]
 
 @dataclass(frozen=True)
 class FewestVisits:
-    """Act optimally for the reward 1/(n + 1), where n counts visits, while exploration took less than budget · (t m A)^½.
+    """Act optimally for the reward 1/(n + 1), n counting visits, while exploration took less than budget · (t m A)^½.
 
     t are the steps so far, m the states seen and A the actions. Every pair that can be reached is visited again and
     again, at a price that is small against t.

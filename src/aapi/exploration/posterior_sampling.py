@@ -25,8 +25,9 @@ __all__ = ["PosteriorSampling"]
 
 @dataclass(frozen=True)
 class PosteriorSampling:
-    """Thompson sampling (Strens 2000; Osband, Russo and Van Roy 2013), while exploration took less than budget · (t m A)^½.
+    """Thompson sampling (Strens 2000; Osband, Russo and Van Roy 2013), on a budget.
 
+    That is, while exploration took less than budget · (t m A)^½ of t steps, with m states seen and A actions.
     Of each pair, the probabilities of successors have a Dirichlet distribution with the counts as parameters, and
     `prior` for a state drawn at random from those seen. Pairs that were never tried pay more than anything seen. Once
     the data leaves little possible, such a policy is nearly optimal, and so its exploration nearly free.

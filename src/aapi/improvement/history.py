@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.improvement.side_information import SideInformation
-    from aapi.memory import Memory
     from aapi.simulation import PhaseData
 
 __all__ = ["NORMS", "QHistory"]
@@ -34,7 +33,7 @@ class QHistory:
     decay: what the sum keeps of the past in each phase: 1 for follow-the-leader, 0 for greedy policy iteration.
     num_sampled: how many past surprises the learning rate samples in each phase; None: it does not sample.
     num_phases: how many there will be, if that is known.
-    memories: what else parts want to be remembered of the past, by their wishes.
+    memories: what else parts want to be remembered of the past: a `Memory` for each wish.
 
     The policy in use is `acting`, for `steps` steps: π_k, or, before it, what `exploring` runs do.
     Its size does not grow with the number of phases.
@@ -45,7 +44,7 @@ class QHistory:
     def __init__(
         self, shape: tuple[int, int, int], num_phases: int | None, streams: NDArray[np.uint64], *,
         norm: str = "sup", decay: float = 1.0, num_sampled: int | None = None,
-        memories: dict[Any, Memory] | None = None,
+        memories: dict[Any, Any] | None = None,
     ) -> None:  # fmt: skip
         one_of(NORMS, norm=norm)
         self.norm = norm
@@ -101,13 +100,21 @@ class QHistory:
             self.surprises[places[runs], runs] = self.surprise[runs]
         return finite
 
-    def predict(self, side_information: SideInformation, evaluate: Callable[[Any], NDArray[np.float64]]) -> None:
+    def predict(
+        self, side_information: SideInformation, evaluate: Callable[[Any], NDArray[np.float64]] | None = None
+    ) -> None:
         """Set M_{k+1}. evaluate: estimates the Q-function of any policy, where that can be done."""
         self.side_information = _table(side_information(self, evaluate), self.total.shape, "side information")
 
-    def improve(self) -> None:
+    def improve(self, temperature: Any) -> None:
         """Set π_{k+1}, given η_k."""
+        self.temperature = temperature
         self.policy = self.leader(self.side_information)
+
+    @property
+    def index(self) -> NDArray[np.float64]:
+        """Σ_{s≤k} Q̂_s + M_{k+1}."""
+        return self.total + self.weight * self.side_information
 
     def leader(self, prediction: NDArray[np.float64]) -> Any:
         """The policy that follows Σ_{s≤k} Q̂_s and a prediction of Q̂_{k+1}, at the present temperature."""
@@ -148,9 +155,10 @@ class QHistory:
         for name in self.SAVED:
             setattr(self, name, matching(arrays, name, getattr(self, name)))
         self.phase = int(matching(arrays, "phase", np.array(self.phase)))
-        self.steps = int(matching(arrays, "steps", np.array(self.steps)))
-        self.weight = float(matching(arrays, "weight", np.array(self.weight)))
-        self.exploring = matching(arrays, "exploring", self.exploring)
+        if "steps" in arrays:  # files of format 1 have phases of one length
+            self.steps = int(matching(arrays, "steps", np.array(self.steps)))
+            self.weight = float(matching(arrays, "weight", np.array(self.weight)))
+            self.exploring = matching(arrays, "exploring", self.exploring)
         if "exploration" in arrays:
             self.exploration = matching(arrays, "exploration", np.empty(self.total.shape))
         for policy in (self.policy, self.exploration):

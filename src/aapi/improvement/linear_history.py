@@ -18,8 +18,6 @@ from aapi.simulation.linear_policy import LANES, LinearPolicy, aligned_zeros
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.memory import Memory
-
 __all__ = ["LinearHistory", "LinearTemperature", "new_history"]
 
 DEFAULT_SAMPLED = 30  # the paper's n_k for large state spaces
@@ -131,7 +129,7 @@ class LinearHistory(QHistory):
 
 def new_history(
     simulation: Any, num_phases: int | None, *, norm: str, decay: float, num_sampled: int | None,
-    memories: dict[Any, Memory] | None = None,
+    memories: dict[Any, Any] | None = None,
 ) -> QHistory:  # fmt: skip
     """A history in the form that the simulation's features ask for: weights for a `Basis`, else tables."""
     form = LinearHistory if isinstance(simulation.features, Basis) else QHistory

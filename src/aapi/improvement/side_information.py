@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from aapi.improvement.history import QHistory
 
+    Evaluate = Callable[[Any], NDArray[np.float64]]
+
 __all__ = ["ExponentialAverage", "Predicted", "PreviousEstimate", "SideInformation", "Zero"]
 
 
@@ -26,7 +28,7 @@ class SideInformation(Protocol):
     One that calls `evaluate` has an attribute `off_policy = True`.
     """
 
-    def __call__(self, history: QHistory, evaluate: Callable[[Any], NDArray[np.float64]]) -> NDArray[np.float64]:
+    def __call__(self, history: QHistory, evaluate: Evaluate | None) -> NDArray[np.float64]:
         """M_{k+1}, of shape (runs, states, actions). evaluate: estimates Q of any policy from the data so far."""
 
 
@@ -76,6 +78,8 @@ class Predicted:
 
     off_policy = True
 
-    def __call__(self, history: QHistory, evaluate: Callable[[Any], NDArray[np.float64]]) -> NDArray[np.float64]:
+    def __call__(self, history: QHistory, evaluate: Evaluate | None) -> NDArray[np.float64]:
         """Q̂ of the policy to come."""
+        if evaluate is None:
+            raise InvalidInput("a prediction by evaluation needs something to evaluate with")
         return evaluate(history.leader(history.q_hat))

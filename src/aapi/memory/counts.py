@@ -1,4 +1,4 @@
-"""All past data of a problem with finitely many states, as counts: how often each transition was seen, and what it paid."""
+"""All past data of a problem with finitely many states: how often each transition was seen, and what it paid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from aapi.simulation import PhaseData, Simulation
 
-__all__ = ["DEEPEST", "Counts", "CountTransitions"]
+__all__ = ["DEEPEST", "CountTransitions", "Counts"]
 
 DEEPEST = 64  # visits of a pair up to which it is noted whether they found anything new
 _HASH, _FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(33)  # multiplication by an odd number spreads keys evenly
@@ -74,7 +74,7 @@ class Counts:
 
     def add(self, data: PhaseData, policy: Any) -> None:  # noqa: ARG002 - offered to all
         """Count the transitions of a phase."""
-        runs, steps = data.rewards.shape
+        steps = data.rewards.shape[1]
         room = int(self.sizes.max()) + min(steps, self.visits[0].size * self.seen.shape[1])
         if room > self.pairs.shape[1]:
             self._make_room(1 << (room - 1).bit_length())

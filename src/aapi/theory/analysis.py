@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from aapi.algorithms import Result, run
+from aapi.algorithms import Result, count_phases, run
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.progress import progress_bar
@@ -134,7 +134,7 @@ def analysed_runs(
     """
     at_least(1, num_steps=num_steps, num_runs=num_runs)
     algorithm.check()
-    phases = -(-num_steps // getattr(algorithm, "phase_length", 1))
+    phases = _count_stretches(algorithm, num_steps, mdp)
     size = max(1, RECORDED // (4 * phases * mdp.num_states * mdp.num_actions))
 
     def some() -> Iterator[Result]:
@@ -148,6 +148,14 @@ def analysed_runs(
                 advance(count)
 
     return analyse(some())
+
+
+def _count_stretches(algorithm: Any, num_steps: int, mdp: FiniteMDP) -> int:
+    """About how many policies there are in so many steps: phases, what is left over, and explorations."""
+    if not hasattr(algorithm, "phase_length"):
+        return num_steps
+    phases = count_phases(algorithm, num_steps, (1, *mdp.rewards.shape)) + 1
+    return 2 * phases if getattr(algorithm, "exploration", ()) else phases
 
 
 def stacked(parts: list[Part]) -> Part:

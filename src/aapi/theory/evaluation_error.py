@@ -12,7 +12,7 @@ import scipy.optimize
 from aapi.algorithms import simulator
 from aapi.checks import at_least, check_probability, one_of
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import exact_q_values
+from aapi.evaluation import estimate, exact_q_values
 from aapi.progress import progress_bar
 from aapi.statistics import bootstrapped
 from aapi.theory.comparator import make_comparator, policy_table
@@ -124,7 +124,7 @@ def error_decay(
     with progress_bar("phases of several lengths", int(lengths.sum())) as advance:
         for i, length in enumerate(lengths.tolist()):
             simulation = simulate(range(num_runs))
-            q_hats = evaluate(simulation, policies, simulation.rollout(policies, length))
+            q_hats = estimate(evaluate, simulation, policies, simulation.rollout(policies, length))
             errors[i] = getattr(measured(q_hats - exact, policies, against), norm)
             advance(length)
     if not errors.min() > 0.0:

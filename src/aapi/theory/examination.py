@@ -74,9 +74,15 @@ def examine(
             growth[each] = regret_growth(algorithm, mdp, steps, num_runs=num_runs, seed=seed, **how)
         except DoesNotExist as error:
             refused[f"growth_{each}"] = str(error)
-    found = _theorem(num_steps, first.phase_length, known, decays.get("uniform"), refused)
+    found = _theorem(num_steps, _length(first, analysis), known, decays.get("uniform"), refused)
     exact = _exact(algorithms, mdp, known, refused)
     return Examination(name, analysis, known, measured_pairs(analysis, known), decays, growth, exact, *found, refused)
+
+
+def _length(algorithm: Any, analysis: Analysis) -> float:
+    """τ; of a schedule, the mean."""
+    length = algorithm.phase_length
+    return float(analysis.lengths.mean() if callable(length) else length)
 
 
 def _decays(
@@ -112,7 +118,7 @@ def _exact(
 
 
 def _theorem(
-    num_steps: int, phase_length: int, known: Constants, decay: ErrorDecay | None, refused: dict[str, str]
+    num_steps: int, phase_length: float, known: Constants, decay: ErrorDecay | None, refused: dict[str, str]
 ) -> tuple[Theorem | None, dict[str, float]]:
     """The bound for rewards of this range, and the phase lengths that it recommends."""
     time, rho = known.mixing_time, known.mismatch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.algorithms import run
+from aapi.algorithms import count_phases, run
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import ExactQ, exact_q_values
@@ -65,7 +65,7 @@ def regret_growth(
     """Run an algorithm for several T, its phase length scaled as T^power, and fit the exponent of its regret.
 
     The algorithm's own phase length is that of the largest T. Shorter ones are no shorter than the horizon of its
-    returns.
+    returns. A schedule stays as it is, and its phase lengths are told as means.
     """
     if not hasattr(algorithm, "phase_length") or not hasattr(algorithm, "__dataclass_fields__"):
         raise InvalidInput(f"growth needs a dataclass with a phase_length, which {algorithm!r} is not")
@@ -73,11 +73,17 @@ def regret_growth(
         raise DoesNotExist(f"regret has no exponent: steps must be two different numbers at least, not {list(steps)}")
     horizons = np.array(sorted(set(steps)))
     shortest = getattr(getattr(algorithm, "evaluate", None), "horizon", 1)
-    lengths = np.maximum(algorithm.phase_length * (horizons / horizons[-1]) ** power, shortest).round().astype(int)
+    if callable(algorithm.phase_length):
+        phases = [max(1, count_phases(algorithm, steps, (1, *mdp.rewards.shape))) for steps in horizons.tolist()]
+        lengths = horizons // np.array(phases)
+    else:
+        scaled = algorithm.phase_length * (horizons / horizons[-1]) ** power
+        lengths = np.maximum(scaled, shortest).round().astype(int)
     found = []
     with progress_bar("growth of regret", int(horizons.sum())) as advance:
         for num_steps, length in zip(horizons.tolist(), lengths.tolist(), strict=True):
-            one = dataclasses.replace(algorithm, phase_length=length)
+            scheduled = callable(algorithm.phase_length)
+            one = algorithm if scheduled else dataclasses.replace(algorithm, phase_length=length)
             result = run(
                 one,
                 mdp,
@@ -111,7 +117,7 @@ def exact_regret(algorithm: Any, mdp: FiniteMDP, num_phases: int) -> NDArray[np.
     A temperature that is tuned to K makes each K a run of its own.
     """
     at_least(1, num_phases=num_phases)
-    exact = dataclasses.replace(algorithm, phase_length=1, evaluate=ExactQ())
+    exact = dataclasses.replace(algorithm, phase_length=1, evaluate=ExactQ(), exploration=())
     record = run(exact, mdp, num_phases, record=True, grid=[num_phases]).record
     gains = exact_q_values(mdp, record.policies[0])[0][:, mdp.initial_state]  # type: ignore[union-attr]
     return np.cumsum(solve(mdp).gains[mdp.initial_state] - gains)

@@ -1,7 +1,8 @@
 """Adaptive optimistic follow-the-regularised-leader (AO-FTRL): the regret in each state, against the lemma's bound.
 
 In one state, f_k = π_k(·|x), the reward vectors are q_k = Q̂_k(x,·), and f_{k+1} maximises ⟨f, Σ_{s≤k} q_s + M_{k+1}⟩ −
-η_k R(f), with R(f) = Σ_a f ln f + ln A, which is not negative and 1-strongly convex in ‖·‖₁. With s_k = ‖q_k − M_k‖,
+η_k R(f), with R(f) = Σ_a f ln f + ln A, which is not negative and 1-strongly convex in ‖·‖₁. Where phases differ in
+length, q_k and M_k are multiplied by what phase k counts. With s_k = ‖q_k − M_k‖,
 d_k = ‖f_{k+1} − f_k‖₁ and temperatures 0 ≤ η_0 ≤ η_1 ≤ … that never fall, for every f_*,
 
     Σ_k ⟨f_* − f_k, q_k⟩ ≤ Σ_k m_k + η_K R(f_*) − Σ_k (η_{k−1}/4) d_k² + ⟨M_{K+1}, f_{K+1} − f_*⟩,
@@ -102,8 +103,9 @@ def online_learning(phases: Phases, against: Comparator) -> OnlineLearning:
     if phases.temperatures is None or phases.surprises is None or phases.predictions is None:
         raise DoesNotExist("the algorithm does not follow the regularised leader")
     policies = np.concatenate([phases.policies[phases.evaluated], phases.next_policy[None]])
+    rewards = phases.weights[:, None, None] * phases.q_hats
     return regret_and_bound(
-        policies, phases.q_hats, phases.temperatures, phases.surprises, phases.predictions, against.policy
+        policies, rewards, phases.temperatures, phases.surprises, phases.predictions, against.policy
     )
 
 

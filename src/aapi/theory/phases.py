@@ -34,7 +34,8 @@ class Phases:
         have to be as long as 1/RARE to tell the difference, and states that only they lead out of would have values
         beyond double precision.
     gains: λ_{π_k} from the state where the phase begins; weighed_gains: μ_*·λ_{π_k}; the same, where `unichain`.
-    q_values: Q_{π_k}; q_hats: Q̂_k; temperatures, surprises, predictions: η_k, ‖Q̂_k − M_k‖, M_{k+1}, or None.
+    q_values: Q_{π_k}; q_hats: Q̂_k; temperatures, surprises, predictions: η_k, ‖Q̂_k − M_k‖, M_{k+1}, or None; these
+        three with `weights`, what the phases count, in them.
     reward_scale: the largest reward in absolute value.
     """
 
@@ -48,6 +49,7 @@ class Phases:
     q_values: NDArray[np.float64]
     evaluated: NDArray[np.bool_]
     q_hats: NDArray[np.float64]
+    weights: NDArray[np.float64]
     temperatures: NDArray[np.float64] | None
     surprises: NDArray[np.float64] | None
     predictions: NDArray[np.float64] | None
@@ -75,6 +77,7 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
             q_values=q_values,
             evaluated=record.evaluated,
             q_hats=record.q_hats[run],
+            weights=record.weights,
             temperatures=None if record.temperatures is None else record.temperatures[run],
             surprises=None if record.surprises is None else record.surprises[run],
             predictions=None if record.predictions is None else record.predictions[run],

@@ -58,7 +58,7 @@ def play(rewards: np.ndarray, predictions: np.ndarray, eta: float, norm: str = "
         history.add(reward[None])
         temperatures.append(rate(history)[0])
         surprises.append(history.surprise[0])
-        history.predict(lambda _, told=prediction: told[None])
+        history.predict(lambda *_, told=prediction: told[None])
         history.improve(temperatures[-1][None])
         policies.append(history.policy[0])
     best = np.eye(actions)[rewards.sum(axis=0).argmax(axis=1)]

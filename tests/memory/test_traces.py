@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+
+from aapi.algorithms.run import simulator
+from aapi.environments import cartpole, deep_sea, ergodic
+from aapi.errors import InvalidInput, TooLarge
+from aapi.features import Coordinates, OneHot
+from aapi.memory import SumTraces
+
+PROBLEMS = {"one-hot": (ergodic(4, 2), OneHot()), "coordinates": (deep_sea(3), Coordinates())}
+
+
+def phi(name, mdp, x, a):
+    size = 4 if name == "one-hot" else 3
+    psi = np.eye(size)[x] if name == "one-hot" else np.concatenate([np.eye(size)[x // size], np.eye(size)[x % size]])
+    return np.kron(np.eye(mdp.num_actions)[a], psi)
+
+
+def collect(name, trace, phases):
+    simulation = simulator(*PROBLEMS[name])(range(2))
+    uniform = np.full(simulation.shape, 0.5)
+    sums, steps = SumTraces(trace).start(simulation), [[], []]
+    for length in phases:
+        data = simulation.rollout(uniform, length)
+        sums.add(data, uniform)
+        for run in range(2):
+            path = [*data.states[run].tolist(), int(data.last_state[run])]
+            steps[run] += zip(path, data.actions[run].tolist(), data.rewards[run].tolist(), path[1:], strict=False)
+    return simulation, sums, steps
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("trace", [0.0, 0.5, 0.9])
+def test_sums(name, trace):
+    mdp = PROBLEMS[name][0]
+    simulation, sums, steps = collect(name, trace, (30, 1, 50))
+    size = simulation.features.num_features
+    for run in range(2):
+        z, earned, totals = np.zeros((3, size))
+        arrivals, products, visits = (
+            np.zeros((mdp.num_states, size)),
+            np.zeros((size, size)),
+            np.zeros(mdp.rewards.shape),
+        )
+        for x, a, r, after in steps[run]:
+            feature = phi(name, mdp, x, a)
+            z = trace * z + feature
+            earned, totals, arrivals[after] = earned + z * r, totals + z, arrivals[after] + z
+            products += np.outer(feature, z)
+            visits[x, a] += 1
+        assert (sums.visits[run] == visits).all()
+        assert sums.earned[run] == pytest.approx(earned, abs=1e-12)
+        assert sums.arrivals[run] == pytest.approx(arrivals, abs=1e-12)
+        if trace:
+            assert sums.totals[run] == pytest.approx(totals)
+            assert sums.trace[run] == pytest.approx(z)
+            assert sums.products[run] == pytest.approx(products)
+        else:
+            assert sums.totals.size == sums.trace.size == sums.products.size == 0
+
+
+@pytest.mark.parametrize("trace", [0.0, 0.7])
+def test_no_bit_depends_on_where_phases_end(trace):
+    _, cut, _ = collect("one-hot", trace, (10, 20, 1, 69))
+    _, whole, _ = collect("one-hot", trace, (100,))
+    for name, array in cut.arrays().items():
+        assert (array == whole.arrays()[name]).all()
+
+
+@pytest.mark.parametrize("trace", [0.0, 0.7])
+def test_stored_and_restored(trace):
+    simulation, sums, _ = collect("one-hot", trace, (40,))
+    other = SumTraces(trace).start(simulation)
+    other.restore({name: array.copy() for name, array in sums.arrays().items()})
+    uniform = np.full(simulation.shape, 0.5)
+    data = simulation.rollout(uniform, 30)
+    for one in (sums, other):
+        one.add(data, uniform)
+    for name, array in sums.arrays().items():
+        assert (array == other.arrays()[name]).all()
+    with pytest.raises(InvalidInput, match=r"^earned must be float64 of shape"):
+        other.restore(sums.arrays() | {"earned": np.zeros(3)})
+
+
+def test_what_has_faded_is_nothing():
+    """Denormal numbers would stay for ever, and take their time."""
+    simulation = simulator(ergodic(4, 2))([0])
+    sums = SumTraces(0.5).start(simulation)
+    uniform, always = np.full(simulation.shape, 0.5), np.zeros(simulation.shape)
+    always[:, :, 0] = 1.0
+    sums.add(simulation.rollout(uniform, 50), uniform)
+    assert (sums.trace[0, 4:] > 0.0).all()
+    sums.add(simulation.rollout(always, 1200), always)
+    assert (sums.trace[0, 4:] == 0.0).all()
+
+
+def test_vectors_and_large_problems_are_refused():
+    with pytest.raises(InvalidInput, match="these are observation vectors: take reuse='window'"):
+        SumTraces().start(simulator(cartpole())([0]))
+    large = simulator(deep_sea(72), OneHot())([0])
+    with pytest.raises(TooLarge) as error:
+        SumTraces().start(large)
+    assert str(error.value) == (
+        "sums over all data, of 10368 features and 5184 states, would take 430 MB for each of 1 runs: "
+        "take reuse='window'"
+    )
+    with pytest.raises(TooLarge, match="for each of 100 runs"):
+        SumTraces().start(simulator(deep_sea(40), OneHot())(range(100)))
