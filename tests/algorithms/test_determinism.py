@@ -8,8 +8,9 @@ from support import interpreted
 
 import aapi
 from aapi.environments import deep_sea, ergodic
-from aapi.evaluation import ExactQ, MonteCarlo
+from aapi.evaluation import ExactQ, MonteCarlo, PosteriorSampled
 from aapi.features import OneHot
+from aapi.improvement import Predicted
 
 ALGORITHMS = {
     "aapi": aapi.AAPI(phase_length=50, eta=0.3, evaluate=MonteCarlo(horizon=8)),
@@ -17,6 +18,8 @@ ALGORITHMS = {
     "politex": aapi.Politex(phase_length=50, evaluate=MonteCarlo(horizon=8, centre=True)),
     "exact": aapi.AAPI(phase_length=25, evaluate=ExactQ(), norm="span"),
     "rlsvi": aapi.RLSVI(phase_length=50, horizon=6),
+    "untuned": aapi.AAPI(),
+    "sampled Q": aapi.AAPI(phase_length=40, evaluate=PosteriorSampled(), side_information=Predicted(), norm="span"),
 }
 
 

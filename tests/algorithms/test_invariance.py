@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aapi
-from aapi.environments import deep_sea, ergodic, garnet
+from aapi.environments import deep_sea, ergodic, garnet, river_swim
 from aapi.evaluation import MonteCarlo
 from aapi.improvement import Adaptive, PreviousEstimate, QHistory, boltzmann
 from aapi.mdp import FiniteMDP
@@ -29,6 +29,19 @@ def test_aapi_is_blind_to_powers_of_two_to_the_bit(mdp, norm, centre):
         other = aapi.run(algorithm, scaled(mdp, 2.0**exponent), 3000, 5)
         assert (other.next_policy == plain.next_policy).all()
         assert (other.rewards == plain.rewards * 2.0**exponent).all()
+
+
+@pytest.mark.parametrize("mdp", [river_swim(6), deep_sea(5), garnet(15, 3, 4)], ids=["river", "deep-sea", "garnet"])
+def test_without_tuning_it_is_blind_to_any_scale(mdp):
+    plain = aapi.run(aapi.AAPI(), mdp, 5000, 5)
+    for factor in (2.0**-20, 2.0**300, 0.01, 100.0):
+        other = aapi.run(aapi.AAPI(), scaled(mdp, factor), 5000, 5)
+        if factor in (0.01, 100.0):  # rounding, which no draw of an action has noticed
+            assert other.next_policy == pytest.approx(plain.next_policy, abs=1e-6)
+            assert other.rewards == pytest.approx(plain.rewards * factor, rel=1e-9)
+        else:
+            assert (other.next_policy == plain.next_policy).all()
+            assert (other.rewards == plain.rewards * factor).all()
 
 
 def test_politex_is_not():

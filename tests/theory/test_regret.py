@@ -108,7 +108,8 @@ def test_any_policies_against_any_other(data):
         gains=np.array([each.gains[-1] for each in values]),
         weighed_gains=np.array([each.gains @ against.distribution for each in values]), unichain=np.zeros(4, bool),
         q_values=np.array([each.q_values for each in values]), evaluated=np.array([True, False, True, True]),
-        q_hats=scale * random.normal(size=(3, *mdp.rewards.shape)), weights=np.ones(3), temperatures=None, surprises=None, predictions=None,
+        q_hats=scale * random.normal(size=(3, *mdp.rewards.shape)), weights=np.ones(3),
+        temperatures=None, surprises=None, predictions=None,
         reward_scale=scale,
     )  # fmt: skip
     parts = split(phases, against)  # raises if they do not add up

@@ -34,6 +34,9 @@ PLACES: dict[str, tuple[Any, ...]] = {
     "phase_length": (schedules.Growing,),
     "evaluate": (
         evaluation.Automatic,
+        evaluation.ImportanceMonteCarlo,
+        evaluation.LSPE,
+        evaluation.LSTD,
         evaluation.MonteCarlo,
         evaluation.SelfConsistent,
         evaluation.PosteriorSampled,

@@ -39,6 +39,7 @@ class Phase:
     missing in a last phase that is too short to be evaluated, and all but q_hat in algorithms that have none.
     weight: what the phase counts, its length as a multiple of the first one's; all but q_hat are multiplied by it
         already, and the prediction by that of the next phase.
+    conditioning: the condition number of the equations behind Q̂_k, (runs,), from evaluations that tell it.
     exploring: the runs that explored, (runs,), if this is the exploration before phase k, which is not evaluated.
     Where Q-functions are linear in features, policies are `LinearPolicy`, q_hat is the weights, (runs, features,
     actions), the temperature a `LinearTemperature` or a number for each run, and there is no table of surprises.
@@ -53,6 +54,7 @@ class Phase:
     surprise: NDArray[np.float64] | None = None
     prediction: Any = None
     weight: float = 1.0
+    conditioning: NDArray[np.float64] | None = None
     exploring: NDArray[np.bool_] | None = None
 
 
@@ -123,6 +125,7 @@ class PolicyIteration:
         return Phase(
             history.phase, policy, data, history.policy, history.q_hat, history.temperature,
             getattr(history, "surprise", None), history.weight * history.side_information, weight,
+            getattr(seen, "conditioning", None),
         )  # fmt: skip
 
     def _prepare(self, simulation: Simulation, history: QHistory) -> float:

@@ -50,6 +50,7 @@ class Result:
     grid: steps; cumulated: the sum of rewards up to each of them, (runs, grid).
     surprise: (Σ_x ‖Q̂_k(x,·) − M_k(x,·)‖²/X)^½ of every phase that was evaluated, (runs, evaluated phases); None where
         there are no tables of it. The better the prediction, the lower.
+    conditioning: the worst condition number of the equations of a phase, (runs,), of evaluations that tell it (LSTD).
     explored: the steps that each run spent on exploration, (runs,).
     final_policy: the policy of the last phase, (runs, states, actions), or a `LinearPolicy`; next_policy: what would
         have come next.
@@ -67,6 +68,7 @@ class Result:
     cumulated: NDArray[np.float64]
     explored: NDArray[np.int64]
     surprise: NDArray[np.float64] | None
+    conditioning: NDArray[np.float64] | None
     final_policy: Any
     next_policy: Any
     seconds: float

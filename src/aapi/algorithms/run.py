@@ -183,6 +183,7 @@ def _run_chunk(
     starts: list[Any] = []
     weights: list[float] = []
     surprises: list[Any] = []
+    conditioning: Any = None
     earned, explored = np.zeros(len(simulation.streams)), np.zeros(len(simulation.streams), dtype=np.int64)
     policy: Any = None
     for phase in algorithm.phases(simulation, num_steps):
@@ -193,6 +194,8 @@ def _run_chunk(
         evaluated.append(phase.q_hat is not None)
         if evaluated[-1]:
             weights.append(phase.weight)
+            if phase.conditioning is not None:
+                conditioning = np.maximum(phase.conditioning, 0.0 if conditioning is None else conditioning)
             surprises.append(None if phase.surprise is None else _root_mean_square(phase.surprise) / phase.weight)
         if phase.exploring is not None:
             explored += phase.data.rewards.shape[1] * phase.exploring
@@ -220,6 +223,7 @@ def _run_chunk(
         "weights": np.array(weights),
         "explored": explored,
         "surprise": None if not surprises or surprises[0] is None else np.stack(surprises, axis=1),
+        "conditioning": conditioning,
         "final_policy": policy,
         "next_policy": phase.next_policy,
     }

@@ -16,6 +16,8 @@ from aapi.names.algorithms import problem_defaults
 from aapi.names.features import FEATURES_HELP, FINITE_HELP, make_features
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aapi.algorithms import Result
 
 __all__ = ["add_command"]
@@ -79,6 +81,9 @@ def describe(result: Result) -> dict[str, Any]:
         "regret": _mean_and_std(result.regret[:, -1]),
         "last_tenth": float(last_tenth.mean()),
         "last_tenth_std": _mean_and_std(last_tenth)["std"],
+        "explored": float(result.explored.mean()),
+        "surprise": None if result.surprise is None else float(result.surprise.mean()),
+        "conditioning": None if result.conditioning is None else float(result.conditioning.max()),
         "runs": len(result.runs),
         "steps": result.num_steps,
         "seconds": result.seconds,
@@ -90,6 +95,16 @@ def _mean_and_std(values: Any) -> dict[str, float]:
     scale = float(abs(values).max()) or 1.0  # squares of large rewards would overflow
     deviation = scale * float((values / scale).std(ddof=1)) if len(values) > 1 else 0.0
     return {"mean": float(values.mean()), "std": deviation}
+
+
+def inside_rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the algorithm tells of itself, if it does."""
+    if facts["explored"]:
+        yield "explored", f"{facts['explored']:.4g} steps of a run, {facts['explored'] / facts['steps']:.1%}"
+    if facts["surprise"] is not None:
+        yield "surprise", f"{facts['surprise']:.4g}, ‖Q̂ − M‖ over states and phases: what predictions leave"
+    if facts["conditioning"] is not None:
+        yield "conditioning", f"{facts['conditioning']:.2g}, of the worst equations"
 
 
 def show(options: argparse.Namespace, result: Result, facts: dict[str, Any], settings: dict[str, Any]) -> None:
@@ -107,6 +122,7 @@ def show(options: argparse.Namespace, result: Result, facts: dict[str, Any], set
         ("last tenth", f"{facts['last_tenth']:.5g} ± {facts['last_tenth_std']:.2g}"),
         ("optimal gain", f"{gain:.9g}" if finite else f"at most {gain:.9g}"),
         ("regret", f"{regret['mean']:.5g} ± {regret['std']:.2g}"),
+        *inside_rows(facts),
         ("settings", ", ".join(shown)),
         ("time", f"{facts['seconds']:.2f} s, {facts['steps_per_second'] / 1e6:.3g} million steps a second"),
     ]

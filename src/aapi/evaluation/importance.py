@@ -10,8 +10,8 @@ import numpy as np
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.evaluation.equations import add_row
-from aapi.evaluation.linear import _add_sparse
-from aapi.evaluation.monte_carlo import _fill_returns
+from aapi.evaluation.linear import add_sparse
+from aapi.evaluation.monte_carlo import fill_returns
 from aapi.evaluation.regression import (
     add_product,
     factorise,
@@ -82,7 +82,7 @@ class ImportanceMonteCarlo:
         """Q̂_k, of shape (runs, states, actions); or its weights, (runs, features, actions)."""
         features, q_hat = simulation.features, np.empty(simulation.shape)
         returns = np.empty((len(q_hat), data.rewards.shape[1] - int(self.horizon) + 1))
-        _fill_returns(data.rewards, int(self.horizon), bool(self.centre), returns)
+        fill_returns(data.rewards, int(self.horizon), bool(self.centre), returns)
         ratios = chances_of(policy, features, data.states, data.actions) / data.chances
         weights = np.empty_like(returns)
         _fill_weights(ratios, int(self.horizon), float(self.clip), weights)
@@ -176,7 +176,7 @@ def _add_visits(
             visits += 1
         if depth == BLOCK or (depth > 0 and t == returns.size - 1):
             if basis.kind == TILES:
-                _add_sparse(rows, depth, gram)
+                add_sparse(rows, depth, gram)
             else:
                 add_product(rows, rows, depth, True, gram)
             depth = 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from aapi.simulation.basis import Basis
 
-__all__ = ["NormalEquations"]
+__all__ = ["NormalEquations", "add_sparse"]
 
 BLOCK = 32  # visits that are taken in together
 
@@ -119,7 +119,7 @@ def _add_visits(
                 add_product(near_halves[0], far_halves[0], depth, False, even)
                 add_product(near_halves[1], far_halves[1], depth, False, odd)
             elif basis.kind == TILES:
-                _add_sparse(features, depth, gram)
+                add_sparse(features, depth, gram)
             else:
                 add_product(features, features, depth, True, gram)
             depth = 0
@@ -196,7 +196,7 @@ def _places(order: Any, dimension: Any) -> Any:
 
 
 @kernel
-def _add_sparse(features: Any, depth: Any, gram: Any) -> None:
+def add_sparse(features: Any, depth: Any, gram: Any) -> None:
     """Add Σ ψψᵀ where most features are zero."""
     active = np.empty(gram.shape[0], dtype=np.int64)
     for t in range(depth):

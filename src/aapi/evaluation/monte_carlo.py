@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from aapi.simulation import PhaseData, Simulation
 
-__all__ = ["MonteCarlo"]
+__all__ = ["MonteCarlo", "fill_returns"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class MonteCarlo:
 
     def _regress_on_vectors(self, basis: Basis, data: PhaseData, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         targets = np.empty((len(weights), data.rewards.shape[1] - int(self.horizon) + 1))
-        _fill_returns(data.rewards, int(self.horizon), bool(self.centre), targets)
+        fill_returns(data.rewards, int(self.horizon), bool(self.centre), targets)
         equations = NormalEquations(basis)
         for run, action in np.ndindex(weights.shape[0], weights.shape[2]):
             # An action that was not taken has the weights 0.
@@ -84,7 +84,7 @@ def _cumulate(rewards: Any, horizon: Any, centre: Any, cumulated: Any) -> Any:
 
 
 @kernel
-def _fill_returns(rewards: Any, horizon: Any, centre: Any, returns: Any) -> None:
+def fill_returns(rewards: Any, horizon: Any, centre: Any, returns: Any) -> None:
     """G_t of every run, for every t whose window lies in the phase."""
     cumulated = np.empty(rewards.shape[1] + 1)
     for run in range(returns.shape[0]):

@@ -33,8 +33,8 @@ class PosteriorSampling:
     the data leaves little possible, such a policy is nearly optimal, and so its exploration nearly free.
     """
 
-    budget: float = 0.5
-    prior: float = 1.0
+    budget: float = 1.0
+    prior: float = 0.1
 
     def check(self) -> None:
         """The budget must not be negative, the prior positive."""

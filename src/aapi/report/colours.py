@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Style", "styles"]
+__all__ = ["PALETTE", "Style", "styles"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ PURPLE, ORANGE, SKY, BROWN = (
     ("#8c564b", "#c08a7e"),
 )
 GREY = ("#777777", "#9a9a9a")
+PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BROWN)
 KNOWN = {"aapi": BLUE, "politex": VERMILION, "rlsvi": GREEN, "ftrl": PURPLE, "greedy": ORANGE, "uniform": GREY}
 DASHES = ("solid", "dash", "dot", "dashdot")
 
@@ -42,7 +43,7 @@ def styles(labels: Iterable[str]) -> dict[str, Style]:
     found: dict[str, Style] = {}
     wanted = list(dict.fromkeys(labels))
     taken = {KNOWN[label] for label in wanted if label in KNOWN}
-    free = [pair for pair in (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BROWN) if pair not in taken]
+    free = [pair for pair in PALETTE if pair not in taken]
     rest = itertools.cycle((dash, pair) for dash in DASHES for pair in free or [GREY])
     for label in wanted:
         if label in KNOWN:

@@ -10,9 +10,9 @@ import numpy as np
 
 from aapi.experiments.plan import titled
 from aapi.experiments.standing import standing
-from aapi.report.colours import styles
 from aapi.report.curves import read_curve
 from aapi.report.kept import decompositions, insides
+from aapi.report.parts import exchanges, looks
 from aapi.report.sentences import sentences
 from aapi.report.tables import failures, told_choice, told_span, told_value
 
@@ -44,7 +44,7 @@ def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0
         "notices": [*failures(summary, missing=not running), *_unseen(store, summary.rows)],
         "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
         "standing": None if state is None else state.facts(),
-        "styles": {label: style.facts() for label, style in styles(row.plan.algorithm for row in summary.rows).items()},
+        "styles": {label: style.facts() for label, style in looks(summary.rows).items()},
         "rows": [_row(row) | {"curve": _curve(store, row, points)} for row in summary.rows],
         "comparisons": [
             {
@@ -53,6 +53,7 @@ def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0
             }
             for c in summary.comparisons
         ],
+        "exchanges": list(_exchanges(summary.rows)),
         "sensitivity": list(_sensitivity(summary, summary.sensitivity)),
         "scaled": list(_sensitivity(summary, summary.scaled)),
         "theories": list(_theories(store, summary.rows)) if points else [],
@@ -103,6 +104,31 @@ def _curve(store: Store, row: Row, points: int) -> dict[str, Any] | None:
 
 def _short(values: NDArray[np.float64]) -> list[float | None]:
     return [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values]
+
+
+def _exchanges(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Cells are numbers of rows, or why there is none."""
+    number = {row: i for i, row in enumerate(rows)}
+    for exchange in exchanges(rows):
+        columns, evaluators = exchange.columns, exchange.evaluators
+        yield {
+            "study": exchange.study, "evaluators": evaluators, "shown": sorted(exchange.shown),
+            "columns": [
+                {"group": exchange.group(c), "label": exchange.label(c), "name": exchange.name(c)} for c in columns
+            ],
+            "places": [
+                {
+                    "title": exchange.title(place),
+                    "cells": [
+                        [exchange.why_not(place, e, c) or number[exchange.cells[place, e, c]] for c in columns]
+                        for e in evaluators
+                    ],
+                }
+                for place in exchange.places
+            ],
+            "means": [[exchange.mean(e, c) for c in columns] for e in evaluators],
+            "effects": exchange.effects(), "reasons": list(exchange.reasons()),
+        }  # fmt: skip
 
 
 def _sensitivity(summary: Summary, entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -27,7 +27,8 @@ RULES: dict[Any, Any] = {
     "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
     "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#e6e8eb", "grid.linewidth": 0.5, "lines.linewidth": 1.2, "pdf.fonttype": 42,
-    "svg.hashsalt": "aapi", "svg.fonttype": "none", "figure.constrained_layout.use": True, "savefig.dpi": 200,
+    "svg.hashsalt": "aapi", "svg.fonttype": "none", "figure.constrained_layout.use": True, "figure.dpi": 200,
+    "savefig.dpi": 200,
     "text.usetex": False,
 }  # fmt: skip
 
@@ -76,7 +77,7 @@ def write_figure(
         draw(axes, seen)
         axes.set_title(_plain(title, int(16 * inches / across)), loc="left")
         for axis in (axes.xaxis, axes.yaxis):
-            if not hasattr(axis.get_major_formatter(), "seq"):  # words stay
+            if not _has_words(axis):
                 axis.set_major_formatter(_number)
             if axis.get_scale() == "log":
                 _place_ticks(axis)
@@ -102,6 +103,13 @@ def write_figure(
 
 # The same data shall give the same bytes, on any day.
 UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
+
+
+def _has_words(axis: Any) -> bool:
+    """Whether ticks were given their labels."""
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+    return isinstance(axis.get_major_formatter(), FixedFormatter | FuncFormatter)
 
 
 def _place_ticks(axis: Any) -> None:

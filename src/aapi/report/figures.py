@@ -14,9 +14,9 @@ from aapi.experiments.plan import titled
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
 from aapi.progress import progress_bars
-from aapi.report.colours import Style, styles
 from aapi.report.curves import Curve, read_curve
 from aapi.report.drawing import FORMATS, INK, WIDTHS, Draw, drawing, pen, write_figure
+from aapi.report.parts import Exchange, exchanges, looks, told_digits
 from aapi.report.tables import told_value
 
 if TYPE_CHECKING:
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from aapi.experiments.summary import Row, Summary
+    from aapi.report.colours import Style
 
 __all__ = ["write_figures"]
+
+LIGHT = 0.55  # scores whose colours want black ink
 
 
 def write_figures(
@@ -43,7 +46,7 @@ def write_figures(
             raise InvalidInput(f"a figure can be {', '.join(known)}, not {wrong[0]}")
     with drawing() as new_figure, Store(folder, write=False) as store:
         summary = summarise(store, store.plans())
-        look = styles(row.plan.algorithm for row in summary.rows)
+        look = looks(summary.rows)
         figures = dict(_figures(store, summary, look, log_steps))
         if not figures:
             raise InvalidInput(f"there is nothing to draw in {folder} yet")
@@ -64,10 +67,14 @@ def _figures(
     store: Store, summary: Summary, look: Mapping[str, Style], log_steps: bool
 ) -> Iterator[tuple[str, dict[str, Draw]]]:
     """Names, and panels by title."""
+    exchanged = {exchange.study: exchange for exchange in exchanges(summary.rows)}
     for study, slug in _file_names(dict.fromkeys(row.plan.study for row in summary.rows)).items():
         rows = [row for row in summary.rows if row.plan.study == study]
         if len({row.plan.reward_scale for row in rows}) > 1:
             continue  # too many panels; reward-scale has the gist
+        if exchange := exchanged.get(study):
+            yield f"{slug}-parts", {exchange.title(place): _scores(exchange, place) for place in exchange.places}
+            rows = [row for row in rows if row.plan.algorithm in exchange.shown]  # of all curves nobody could tell one
         curves = {row: curve for row in rows if (curve := read_curve(store, row)) is not None}
         places = dict.fromkeys(row.plan.place for row in curves)
         unknown = {row.plan.place for row in curves if row.plan.optimal_gain is None}
@@ -129,6 +136,33 @@ def _curves(curves: Mapping[Row, Curve], place: Any, metric: Any, look: Mapping[
             axes.locator_params(axis="x", nbins=5)
         room = 0.05 * ((max(levels) - min(levels)) or 1.0)
         axes.set_ylim(min(levels) - room, max(levels) + room)
+
+    return draw
+
+
+def _scores(exchange: Exchange, place: Any) -> Draw:
+    evaluators, columns = exchange.evaluators, exchange.columns
+    scores = [[exchange.score(place, evaluator, column) for column in columns] for evaluator in evaluators]
+
+    def draw(axes: Any, seen: Any) -> None:
+        colours = axes.imshow(
+            [[math.nan if score is None else score for score in line] for line in scores],
+            cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto",
+        )  # fmt: skip
+        for i, line in enumerate(scores):
+            for j, score in enumerate(line):
+                text = "–" if score is None else told_digits(score)
+                ink = "white" if score is not None and score < LIGHT else "black"
+                axes.text(j, i, text, ha="center", va="center", fontsize=5, color=ink)
+        axes.set_xticks(range(len(columns)), map(exchange.name, columns))
+        axes.set_yticks(range(len(evaluators)), evaluators)
+        axes.grid(visible=False)
+        number, across = axes.get_subplotspec().num1, axes.get_gridspec().ncols
+        last = min(len(exchange.places), axes.get_gridspec().nrows * across)  # labels are those of the panel below
+        axes.tick_params(axis="x", length=0, labelsize=6, labelrotation=90, labelbottom=number + across >= last)
+        axes.tick_params(axis="y", length=0, labelsize=6, labelleft=number % across == 0)
+        for name, level in (("0: acting at random", 0.0), ("1: the optimum", 1.0)):
+            (seen[name],) = axes.plot([], [], color=colours.cmap(level), marker="s", linestyle="", markersize=5)
 
     return draw
 

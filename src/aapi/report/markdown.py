@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aapi.experiments.plan import titled
 from aapi.files import atomic_write
 from aapi.report.numbers import told_number
+from aapi.report.parts import Exchange, exchanges, told_digits
 from aapi.report.tables import failures, told_choice, told_score, told_value
 from aapi.theory import PARTS
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "comparison_lines",
     "decomposition_lines",
+    "exchange_lines",
     "result_lines",
     "scale_lines",
     "sensitivity_lines",
@@ -57,6 +59,9 @@ def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Parts]) -> 
             yield from comparison_lines(comparisons)
         yield ""
         yield from settings_lines(rows)
+    for exchange in exchanges(summary.rows):
+        yield from ("", f"## What each part does: {exchange.study}", "")
+        yield from exchange_lines(exchange)
     if summary.sensitivity:
         yield from ("", "## Sensitivity to what was tuned", "")
         yield from sensitivity_lines(summary.sensitivity)
@@ -130,6 +135,29 @@ def settings_lines(rows: Sequence[Row]) -> Iterator[str]:
         features = "" if row.plan.features is None else f", features {row.plan.features}"
         said[f"- {row.plan.problem}, {row.plan.algorithm}: {row.plan.steps:,} steps, {text}{features}"] = None
     yield from said
+
+
+def exchange_lines(exchange: Exchange) -> Iterator[str]:
+    """Scores by problem, evaluator and learning rate, what each part changes on average, and why cells are empty."""
+    yield "Scores: 0 is acting at random, 1 the optimum."
+    yield ""
+    lines = [
+        (exchange.title(place), evaluator, *(_digits(exchange.score(place, evaluator, c)) for c in exchange.columns))
+        for place in exchange.places
+        for evaluator in exchange.evaluators
+    ]
+    if len(exchange.places) > 1:
+        lines += [
+            ("mean", evaluator, *(_digits(exchange.mean(evaluator, column)) for column in exchange.columns))
+            for evaluator in exchange.evaluators
+        ]
+    yield from _table(("problem", "evaluator", *map(exchange.name, exchange.columns)), lines)
+    yield ""
+    yield from (f"- {' '.join(line.split())}" for line in (*exchange.effects(), *exchange.reasons()))
+
+
+def _digits(score: float | None) -> str:
+    return "–" if score is None else told_digits(score)
 
 
 def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:

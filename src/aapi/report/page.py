@@ -26,7 +26,8 @@ __all__ = ["LARGEST", "live_page", "page", "write_page"]
 FILE = "report.html"
 LARGEST = 3_000_000  # bytes of a page; detail is given up to stay below
 SCRIPTS = (
-    "base.js", "table.js", "plots.js", "curves.js", "sensitivity.js", "theory.js", "inside.js", "maps.js", "main.js",
+    "base.js", "table.js", "parts.js", "plots.js", "curves.js", "sensitivity.js", "theory.js", "inside.js", "maps.js",
+    "main.js",
 )  # fmt: skip
 
 

@@ -132,7 +132,8 @@ def _how_near(rows: Sequence[Row]) -> str:
     rest = f" and {len(scores) - MOST_SCORES} more" if len(scores) > MOST_SCORES else ""
     where = f"on average over {len(shared)} problems" if len(shared) > 1 else f"on {scored[0].plan.title}"
     how = "With one choice of settings for all problems, and" if together else "With"
-    told = ", ".join(text for _, text in scores[:MOST_SCORES]) + rest
+    comma = "; " if any("," in algorithm for algorithm in algorithms) else ", "
+    told = comma.join(text for _, text in scores[:MOST_SCORES]) + rest
     runs = told_span(len(row.averages) for row in scored)
     errors = "" if runs == "1" else f" (± standard error, {runs} runs each)"
     return f"{how} 0 for acting at random and 1 for the optimum, {where}: {told}{errors}."

@@ -11,6 +11,7 @@ const METRICS = {
 const MANY = 12; // curves in a panel: beyond it, no bands, and one label at a time
 
 function showCurves() {
+  offer();
   const rows = data.rows.filter((row) => row.curve && (state.study === ALL || row.study === state.study));
   $("curves").hidden = !rows.length;
   const places = new Map();
@@ -18,7 +19,8 @@ function showCurves() {
     const key = JSON.stringify([row.study, row.problem, row.scale, row.steps]);
     places.set(key, [...(places.get(key) ?? []), row]);
   }
-  legend(distinct(rows.map((row) => row.algorithm)));
+  const labels = distinct(rows.map((row) => row.algorithm));
+  legend(labels);
   keepOnly($("panels"), [...places.keys()]);
   const repeated = state.study === ALL && distinct(rows.map((row) => row.study)).length > 1;
   for (const [key, group] of places) {
@@ -35,8 +37,28 @@ function showCurves() {
     none: "means over runs",
   }[state.band];
   const early = state.log ? "thousandth" : "fiftieth";
+  const some =
+    labels.length > MANY ? ` ${labels.filter((label) => !state.hidden.has(label)).length} of ${labels.length} algorithms are switched on.` : "";
   $("curves-caption").textContent =
-    `${METRICS[state.metric].hint}; ${spread}; dotted: the optimum. The first ${early} of the steps may lie outside. Drag to zoom, double-click to return.`;
+    `${METRICS[state.metric].hint}; ${spread}; dotted: the optimum. The first ${early} of the steps may lie outside. Drag to zoom, double-click to return.${some}`;
+}
+
+// Where parts are exchanged there are too many curves: only some are switched on in the beginning.
+function offer() {
+  for (const { study, shown } of data.exchanges) {
+    const labels = distinct(data.rows.filter((row) => row.study === study).map((row) => row.algorithm));
+    if (labels.length <= MANY) continue;
+    const elsewhere = new Set(data.rows.filter((row) => row.study !== study).map((row) => row.algorithm));
+    for (const label of labels.filter((each) => !state.offered.has(each))) {
+      state.offered.add(label);
+      if (!shown.includes(label) && !elsewhere.has(label)) state.hidden.add(label);
+    }
+  }
+}
+
+function switched() {
+  showCurves();
+  showTheory();
 }
 
 function legend(labels) {
@@ -72,7 +94,7 @@ function legend(labels) {
         onclick: () => {
           if (shown(label)) state.hidden.add(label);
           else state.hidden.delete(label);
-          showCurves();
+          switched();
         },
       },
       line,
@@ -88,7 +110,7 @@ function legend(labels) {
           "data-all": "yes",
           onclick: () => {
             state.hidden.clear();
-            showCurves();
+            switched();
           },
         },
         "all",
@@ -100,7 +122,7 @@ function legend(labels) {
           "data-all": "no",
           onclick: () => {
             for (const label of labels) state.hidden.add(label);
-            showCurves();
+            switched();
           },
         },
         "none",

@@ -8,6 +8,7 @@ const state = {
   log: false,
   band: "std",
   hidden: new Set(),
+  offered: new Set(),
   sorting: { results: {}, comparisons: {} },
 };
 
@@ -149,6 +150,7 @@ function show() {
   showProgress();
   showShort();
   showTable();
+  showParts();
   showCurves();
   showSensitivity();
   showTheory();
@@ -159,6 +161,7 @@ function show() {
 }
 
 function listen() {
+  addEventListener("scroll", hideTip, { capture: true, passive: true });
   listenTheory();
   listenInside();
   const themes = ["auto", "light", "dark"];

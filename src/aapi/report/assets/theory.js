@@ -55,8 +55,13 @@ function showTheory() {
   if (!problems.length) return;
   if (!problems.includes(studied.problem)) studied.problem = problems[0];
   options($("theory-problem"), problems, studied.problem);
-  const mine = data.theories.filter((theory) => theory.problem === studied.problem);
-  const views = Object.entries(VIEWS).filter(([, view]) => mine.some(view.has));
+  const all = data.theories.filter((theory) => theory.problem === studied.problem);
+  const mine = all.length > MANY ? all.filter((theory) => !state.hidden.has(theory.algorithm)) : all;
+  $("theory-some").textContent =
+    mine.length < all.length
+      ? `${mine.length} of ${all.length} algorithms are shown: those that are switched on above the learning curves.`
+      : "";
+  const views = Object.entries(VIEWS).filter(([, view]) => all.some(view.has));
   if (!views.some(([key]) => key === studied.view)) studied.view = views[0][0];
   choices(
     $("theory-view"),

@@ -1,0 +1,118 @@
+"""The self-consistent evaluator on all data, and its posterior-sampled form."""
+
+import numpy as np
+import pytest
+
+import aapi
+from aapi.algorithms import simulator
+from aapi.environments import deep_sea, ergodic, garnet, river_swim
+from aapi.errors import InvalidInput
+from aapi.evaluation import PosteriorSampled, SelfConsistent, exact_q_values, self_consistent
+from aapi.memory import CountTransitions
+
+
+def data_of(mdp, steps, runs=3, seed=2):
+    simulation = simulator(mdp, None, seed)(range(runs))
+    counts = CountTransitions().start(simulation)
+    policy = np.full(simulation.shape, 1.0 / mdp.num_actions)
+    counts.add(simulation.rollout(policy, steps), policy)
+    return simulation, counts
+
+
+def some_policy(mdp, runs=3, seed=0):
+    weights = np.random.default_rng(seed).random((runs, mdp.num_states, mdp.num_actions)) ** 3
+    return weights / weights.sum(axis=2, keepdims=True)
+
+
+def by_definition(counts, run, policy, prior, bonus):
+    """The equations as the docstring states them, solved by NumPy for all pairs at once."""
+    num_states, num_actions = policy.shape
+    times = np.zeros((num_states * num_actions, num_states))
+    size = counts.sizes[run]
+    times[counts.pairs[run, :size], counts.successors[run, :size]] = counts.times[run, :size]
+    n = counts.visits[run].ravel()
+    seen = np.flatnonzero(counts.seen[run])
+    pairs = (seen[:, None] * num_actions + np.arange(num_actions)).ravel()
+    average = np.zeros((num_states, num_states * num_actions))
+    for x in range(num_states):
+        average[x, x * num_actions : (x + 1) * num_actions] = policy[x]
+    size = len(pairs)
+    matrix, rhs = np.zeros((size + 1, size + 1)), np.zeros(size + 1)
+    scale = bonus * (counts.highest[run] - counts.lowest[run])
+    for i, pair in enumerate(pairs):
+        matrix[i, i] = 1.0
+        matrix[i, :size] -= (times[pair] @ average)[pairs] / (n[pair] + prior)
+        matrix[i, size] = 1.0
+        mean = counts.total[run] / counts.steps
+        rhs[i] = (counts.earned[run].ravel()[pair] + prior * mean) / (n[pair] + prior) + scale / (n[pair] + 1)
+    matrix[size, :size] = (counts.visits[run].sum(axis=1) @ average)[pairs] / counts.steps
+    solution = np.linalg.solve(matrix, rhs)
+    q = np.zeros(num_states * num_actions)
+    q[pairs] = solution[:size]
+    return q.reshape(num_states, num_actions)
+
+
+@pytest.mark.parametrize("mdp", [ergodic(6, 3), deep_sea(4), river_swim(6)], ids=["ergodic", "deep-sea", "river"])
+@pytest.mark.parametrize(("prior", "bonus"), [(0.01, 0.0), (1.0, 0.5)])
+def test_it_solves_its_equations(mdp, prior, bonus):
+    simulation, counts = data_of(mdp, 400)
+    policy = some_policy(mdp)
+    found = SelfConsistent(prior, bonus)(simulation, policy, counts)
+    for run in range(3):
+        expected = by_definition(counts, run, policy[run], prior, bonus)
+        assert found[run] == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())
+    assert (found[~counts.seen] == 0.0).all()
+
+
+def test_sparse_and_dense_equations_agree(monkeypatch):
+    mdp = deep_sea(8)
+    simulation, counts = data_of(mdp, 3000)
+    policy = some_policy(mdp)
+    dense = SelfConsistent()(simulation, policy, counts)
+    monkeypatch.setattr(self_consistent, "DENSE_STATES", 1)
+    sparse = SelfConsistent()(simulation, policy, counts)
+    assert sparse == pytest.approx(dense, abs=1e-9 * np.abs(dense).max())
+    assert (sparse != dense).any()  # it was another way
+
+
+@pytest.mark.parametrize("mdp", [ergodic(5, 2), garnet(12, 3, 4)], ids=["ergodic", "garnet"])
+def test_off_policy_it_tends_to_the_exact_values(mdp):
+    policy = some_policy(mdp)
+    exact = exact_q_values(mdp, policy)[1]
+    errors = []
+    for steps in (1_000, 100_000):
+        simulation, counts = data_of(mdp, steps)
+        found = SelfConsistent()(simulation, policy, counts)
+        apart = found - exact
+        errors.append(np.ptp(apart, axis=(1, 2)).mean() / np.ptp(exact))  # a constant apart: ρ is not μ_π
+    assert errors[1] < 0.02
+    assert errors[1] < errors[0] / 4
+
+
+def test_a_model_that_is_known_exactly():
+    mdp = deep_sea(3)  # transitions are certain, so that a visit of every pair is enough
+    simulation, counts = data_of(mdp, 2000)
+    assert (counts.visits.min(axis=(1, 2)) > 0).all()
+    policy = some_policy(mdp)
+    found = SelfConsistent(prior=1e-9)(simulation, policy, counts)
+    exact = exact_q_values(mdp, policy)[1]
+    assert np.ptp(found - exact, axis=(1, 2)).max() < 1e-6 * np.ptp(exact)
+
+
+def test_sampled_values_spread_around_the_average_and_less_with_more_data():
+    mdp = ergodic(4, 2)
+    policy = some_policy(mdp, runs=1)
+    spread = []
+    for steps in (200, 20_000):
+        simulation, counts = data_of(mdp, steps, runs=1)
+        draws = np.array([PosteriorSampled()(simulation, policy, counts)[0] for _ in range(300)])
+        centre = SelfConsistent()(simulation, policy, counts)[0]
+        assert np.abs(draws.mean(axis=0) - centre).max() < draws.std(axis=0).max()
+        spread.append(draws.std(axis=0).mean())
+    assert spread[1] < spread[0] / 4
+
+
+def test_refused():
+    for part in (SelfConsistent(prior=0.0), SelfConsistent(bonus=-1.0), PosteriorSampled(prior=float("nan"))):
+        with pytest.raises(InvalidInput, match="must be a finite number"):
+            aapi.AAPI(phase_length=10, evaluate=part).check()
