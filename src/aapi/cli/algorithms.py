@@ -11,6 +11,7 @@ from aapi.names.algorithms import (
     EVALUATIONS,
     EXPLORATIONS,
     GROWING,
+    SETTINGS,
     SIDE_INFORMATION,
     make_algorithm,
 )
@@ -50,13 +51,17 @@ def add_algorithm_arguments(command: argparse.ArgumentParser, *, exact: bool) ->
 
 
 def _length(text: str) -> int | str:
-    return text if text == GROWING else int(text)
+    if text == GROWING:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor {GROWING}") from None
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:
     """The settings on the command line."""
-    every = ("phase_length", *dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
-    return {name: value for name in every if (value := getattr(options, name, None)) is not None}
+    return {name: value for name in SETTINGS if (value := getattr(options, name, None)) is not None}
 
 
 def read_algorithm(options: argparse.Namespace, defaults: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

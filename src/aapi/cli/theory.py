@@ -14,7 +14,7 @@ from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_th
 from aapi.cli.problems import add_problem_arguments, given_sizes, read_problem
 from aapi.cli.text import plural, print_facts, print_lines
 from aapi.errors import InvalidInput
-from aapi.names.algorithms import make_algorithm, problem_defaults
+from aapi.names.algorithms import EVALUATION, make_algorithm, problem_defaults
 from aapi.names.features import FINITE_HELP, make_features
 from aapi.progress import showing_progress
 from aapi.report.numbers import told_number
@@ -35,7 +35,7 @@ EXAMPLES = """examples:
   aapi theory slips                                         where the paper slips, with numbers that show it
 """
 USUAL = {"steps": 100_000, "runs": 20, "seed": 0, "threads": 1, "features": None, "out": None, "algorithm": "aapi"}
-SHARED = ("phase_length", "evaluation", "horizon", "centre", "ridge")
+SHARED = ("phase_length", *EVALUATION)
 NAMES = {
     "regret": ("regret", "Σ (λ* − r)"),
     "noise": ("= noise", "Σ (λ_π − r)"),
@@ -165,7 +165,8 @@ def show(options: argparse.Namespace, problem: FiniteMDP, found: Examination, fa
     """Print tables for people."""
     known = found.constants
     phases, length = facts["phases"], facts["settings"]["phase_length"]
-    of_length = f"{'' if options.steps % length == 0 else 'at most '}{length}"
+    growing = isinstance(length, str)
+    of_length = "growing length" if growing else f"{'' if options.steps % length == 0 else 'at most '}{length}"
     exact = "" if known.mixing_time_exact else ", a lower bound from a search"
     size = f": {plural(problem.num_states, 'state')}, {plural(problem.num_actions, 'action')}"
     rows = [
@@ -219,7 +220,7 @@ def _pairs(facts: dict[str, Any], above: dict[str, str]) -> Iterator[str]:
 def _terms(facts: dict[str, Any]) -> Iterator[str]:
     terms = facts["online_learning"]
     if terms is None:
-        yield facts["refused"]["online_learning"]
+        yield facts["refused"].get("online_learning", "phases of different lengths count the same")
         return
     meanings = {
         "regret": "R2, what it is a bound on",

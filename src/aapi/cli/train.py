@@ -14,7 +14,7 @@ from aapi.checks import at_least
 from aapi.cli.algorithms import add_algorithm_arguments, name_the_flag, read_algorithm
 from aapi.cli.text import plural, print_facts, text_plot
 from aapi.errors import AapiError, InvalidInput
-from aapi.names.algorithms import agent_defaults, algorithm_name
+from aapi.names.algorithms import SETTINGS, agent_defaults, algorithm_name
 from aapi.names.environments import check_ending, make_continuing, make_environment
 from aapi.names.features import FEATURES_HELP, make_features
 
@@ -83,7 +83,8 @@ def train(options: argparse.Namespace) -> None:
         agent, settings = _resumed(options) if options.resume else _new(options)
     except InvalidInput as error:
         raise name_the_flag(error, options) from None
-    every = options.checkpoint_every or max(1, 10_000 // agent.algorithm.phase_length)
+    length = agent.algorithm.phase_length
+    every = options.checkpoint_every or (10 if callable(length) else max(1, 10_000 // length))
     phases: list[Progress] = []
 
     def log(progress: Progress) -> None:
@@ -143,8 +144,7 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
 def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     from aapi.agent import load, made_environment
 
-    fixed = ("algorithm", "features", "low", "high", "seed", "continuing", "limit", "phase_length", "eta", "norm",
-             "sampled", "schedule", "horizon", "centre", "ridge", "form", "noise_variance", "memory")  # fmt: skip
+    fixed = ("algorithm", "features", "low", "high", "seed", "continuing", "limit", *SETTINGS)
     given = [name for name in fixed if getattr(options, name) is not None]
     if given:
         raise InvalidInput(f"--resume goes on as the agent began: drop --{given[0].replace('_', '-')}")

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALGORITHMS",
+    "EVALUATION",
     "EVALUATIONS",
     "EXPLORATIONS",
+    "GROWING",
+    "SETTINGS",
     "SIDE_INFORMATION",
     "agent_defaults",
     "algorithm_name",
@@ -52,6 +55,7 @@ ALGORITHMS = {
     "untuned": ("eta", "norm", "side_information", "exploration"),
     "uniform": (),
 }
+SETTINGS = ("phase_length", *dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
 DEFAULTS = {"phase_length": 1000, "horizon": 10, "centre": True, "ridge": 0.1, "eta": 0.3}
 # For tables of an agent: long phases, since what a phase has not seen counts as worth nothing.
 TABLE_DEFAULTS = {"phase_length": 20_000, "horizon": 30, "centre": False, "ridge": 10.0, "eta": 0.3}

@@ -28,8 +28,7 @@ RULES: dict[Any, Any] = {
     "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#e6e8eb", "grid.linewidth": 0.5, "lines.linewidth": 1.2, "pdf.fonttype": 42,
     "svg.hashsalt": "aapi", "svg.fonttype": "none", "figure.constrained_layout.use": True, "figure.dpi": 200,
-    "savefig.dpi": 200,
-    "text.usetex": False,
+    "savefig.dpi": 200, "text.usetex": False,
 }  # fmt: skip
 
 Draw = Callable[[Any, Any], None]  # on axes, one panel

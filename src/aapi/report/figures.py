@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["write_figures"]
 
-LIGHT = 0.55  # scores whose colours want black ink
+LIGHT = 0.47  # scores whose colours want black ink
 
 
 def write_figures(

@@ -153,7 +153,8 @@ def exchange_lines(exchange: Exchange) -> Iterator[str]:
         ]
     yield from _table(("problem", "evaluator", *map(exchange.name, exchange.columns)), lines)
     yield ""
-    yield from (f"- {' '.join(line.split())}" for line in (*exchange.effects(), *exchange.reasons()))
+    reasons = [f"No score of {line}." for line in exchange.reasons()]
+    yield from (f"- {' '.join(line.split())}" for line in (*exchange.effects(), *reasons))
 
 
 def _digits(score: float | None) -> str:

@@ -255,7 +255,7 @@ class Exchange:
         if found and several:
             lines = [found[self.name(column)] for column in constant]
             best = [max(each, key=lambda row: row.score or 0.0) for each in zip(*lines, strict=True)]
-            found["the best constant η (of each problem and evaluator, chosen afterwards)"] = best
+            found["the best constant η, chosen afterwards for each problem and evaluator"] = best
         return found
 
     def _matched(self, levels: Mapping[str, Mapping[Any, Row]]) -> dict[str, list[Row]]:
@@ -274,7 +274,7 @@ class Exchange:
         means = {level: float(np.mean([row.score for row in rows])) for level, rows in levels.items()}
         order = sorted(means, key=lambda level: -means[level])
         cells = len(levels[order[0]])
-        told = _joined([f"{level} {told_digits(means[level], 3)}" for level in order])
+        told = _joined([f"{level} ({told_digits(means[level], 3)})" for level in order])
         over = f"on average over {cells} cell{'' if cells == 1 else 's'} each"
         higher = ""
         if len(order) == 2:

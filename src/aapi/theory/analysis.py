@@ -37,7 +37,8 @@ Part = TypeVar("Part")
 class Analysis:
     """Arrays over runs and phases, or runs and states; see the class of each part.
 
-    phase_ends: steps, (phases,); evaluated: which phases were, (phases,). last_policy: of the first run.
+    phase_ends: steps, (phases,); evaluated: which phases were, (phases,); weights: what these count.
+    last_policy: of the first run.
     multichain: phases, of all runs, whose gain depends on the state.
     online_learning: None where its bound makes no sense; `refused` says why.
     """
@@ -47,6 +48,7 @@ class Analysis:
     against: Comparator
     phase_ends: NDArray[np.int64]
     evaluated: NDArray[np.bool_]
+    weights: NDArray[np.float64]
     num_runs: int
     last_policy: NDArray[np.float64]
     multichain: int
@@ -61,6 +63,15 @@ class Analysis:
     def lengths(self) -> NDArray[np.int64]:
         """τ_k, (phases,)."""
         return np.diff(self.phase_ends, prepend=0)
+
+    @property
+    def unit(self) -> float | None:
+        """The steps that a phase of weight 1 has, so that R2 is a sum over states of `unit` · `online_learning.regret`.
+
+        None where phases do not count in proportion to their lengths.
+        """
+        units = self.lengths[self.evaluated] / self.weights
+        return float(units[0]) if np.ptp(units) <= 1e-9 * units[0] else None
 
 
 def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None) -> Analysis:
@@ -86,6 +97,7 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
         against=fixed,
         phase_ends=first.phase_ends,
         evaluated=record.evaluated,
+        weights=record.weights,
         num_runs=len(parts),
         last_policy=first.final_policy[0],
         refused=refused,

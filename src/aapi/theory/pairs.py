@@ -85,11 +85,11 @@ def _regret(analysis: Analysis) -> Iterator[Pair]:
     regret = parts.total("online_learning")
     if analysis.online_learning is None:
         yield Pair(name, statement, float(regret.max()), None, analysis.refused["online_learning"])
-    elif np.ptp(lengths):
-        yield Pair(name, statement, float(regret.max()), None, "phases differ in length")
+    elif analysis.unit is None:
+        yield Pair(name, statement, float(regret.max()), None, "phases of different lengths count the same")
     else:
         yield _closest(
-            name, statement, regret, lengths[0] * analysis.online_learning.bound @ analysis.against.distribution
+            name, statement, regret, analysis.unit * analysis.online_learning.bound @ analysis.against.distribution
         )
 
 

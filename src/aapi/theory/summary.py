@@ -93,12 +93,12 @@ def examination_summary(found: Examination) -> dict[str, Any]:
 def online_terms(analysis: Analysis) -> dict[str, NDArray[np.float64]] | None:
     """Regret of online learning and the terms of its bound in each state, in the units of R2: times τ and μ_*.
 
-    Means over runs. None where there are none, or where phases differ in length, so that R2 is no sum over states.
+    Means over runs. None where there are none, or where R2 is no sum over states; see `Analysis.unit`.
     """
-    found, lengths = analysis.online_learning, analysis.lengths[analysis.evaluated]
-    if found is None or np.ptp(lengths):
+    found = analysis.online_learning
+    if found is None or analysis.unit is None:
         return None
-    weights = lengths[0] * analysis.against.distribution
+    weights = analysis.unit * analysis.against.distribution
     return {term: (getattr(found, term) * weights).mean(axis=0) for term in TERMS}
 
 

@@ -19,7 +19,7 @@ function showCurves() {
     const key = JSON.stringify([row.study, row.problem, row.scale, row.steps]);
     places.set(key, [...(places.get(key) ?? []), row]);
   }
-  const labels = distinct(rows.map((row) => row.algorithm));
+  const labels = distinct(rows.map((row) => row.algorithm)).sort((a, b) => state.late.has(a) - state.late.has(b));
   legend(labels);
   keepOnly($("panels"), [...places.keys()]);
   const repeated = state.study === ALL && distinct(rows.map((row) => row.study)).length > 1;
@@ -51,7 +51,9 @@ function offer() {
     const elsewhere = new Set(data.rows.filter((row) => row.study !== study).map((row) => row.algorithm));
     for (const label of labels.filter((each) => !state.offered.has(each))) {
       state.offered.add(label);
-      if (!shown.includes(label) && !elsewhere.has(label)) state.hidden.add(label);
+      if (shown.includes(label) || elsewhere.has(label)) continue;
+      state.hidden.add(label);
+      state.late.add(label); // in the legend
     }
   }
 }

@@ -9,6 +9,7 @@ const state = {
   band: "std",
   hidden: new Set(),
   offered: new Set(),
+  late: new Set(),
   sorting: { results: {}, comparisons: {} },
 };
 
@@ -161,7 +162,7 @@ function show() {
 }
 
 function listen() {
-  addEventListener("scroll", hideTip, { capture: true, passive: true });
+  addEventListener("scroll", placeTip, { capture: true, passive: true });
   listenTheory();
   listenInside();
   const themes = ["auto", "light", "dark"];

@@ -8,12 +8,12 @@ const CIVIDIS = [
   [254, 232, 56],
 ];
 
-// Colours and ink of a score; they are the same on light and on dark pages.
+// Colour and ink of a score; they are the same on light and on dark pages.
 function shade(score) {
   const place = Math.min(1, Math.max(0, score)) * (CIVIDIS.length - 1),
     low = Math.min(Math.floor(place), CIVIDIS.length - 2);
   const mixed = CIVIDIS[low].map((part, i) => Math.round(part + (place - low) * (CIVIDIS[low + 1][i] - part)));
-  return `background: rgb(${mixed.join(", ")}); color: ${score < 0.55 ? "#ffffff" : "#000000"}`;
+  return `background-color: rgb(${mixed.join(", ")}); color: ${score < 0.47 ? "#ffffff" : "#000000"}`;
 }
 
 // What a cell is about, in lines.
@@ -69,7 +69,7 @@ function showParts() {
         mapOf(exchange),
       ),
       make("ul", { class: "effects" }, ...exchange.effects.map((line) => make("li", {}, line))),
-      make("ul", { class: "notes" }, ...exchange.reasons.map((line) => make("li", {}, `–: ${line}.`))),
+      make("ul", { class: "notes" }, ...exchange.reasons.map((line) => make("li", {}, `No score of ${line}.`))),
     ]),
   );
 }
@@ -111,7 +111,7 @@ function mapOf({ columns, evaluators, groups }) {
   );
   const table = make(
     "table",
-    { class: "heat" },
+    { class: "heat", style: `min-width: ${9 + 4.6 * columns.length}rem` },
     make(
       "thead",
       {},
@@ -148,11 +148,19 @@ function walk(event) {
   next.focus();
 }
 
+let pointed = null; // the cell that the tip is about
+
 function showTip(cell) {
-  const tip = $("tip");
-  tip.hidden = !cell.dataset.about;
-  if (tip.hidden) return;
-  tip.textContent = cell.dataset.about;
+  pointed = cell.dataset.about ? cell : null;
+  $("tip").textContent = pointed?.dataset.about ?? "";
+  placeTip();
+}
+
+function placeTip() {
+  const tip = $("tip"),
+    cell = pointed;
+  tip.hidden = !cell;
+  if (!cell) return;
   const { left, width, top, bottom } = cell.getBoundingClientRect();
   const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
   tip.style.left = `${Math.max(8, Math.min(room, left + (width - tip.offsetWidth) / 2))}px`;
@@ -160,5 +168,6 @@ function showTip(cell) {
 }
 
 function hideTip() {
-  $("tip").hidden = true;
+  pointed = null;
+  placeTip();
 }
