@@ -29,14 +29,14 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True)
 class Growing:
-    """Phases of max(shortest, per_pair · pairs, share · t) steps after t steps; the first of `first` · pairs.
+    """Phases of max(shortest, min(most, per_pair · pairs), share · t) steps after t steps; at first with `first` · pairs.
 
     Early policies are bad and are soon replaced; late ones are good, and their data is little beside all data. So the
     number of phases grows as the logarithm of time, and with it the cost of all that is done between phases. The first
     phase is long enough to see most pairs by acting at random.
 
-    Where Q-functions have weights instead of tables, phases are at least `per_weight` · weights long, the first as
-    well: regressions have the data of one phase.
+    Where Q-functions have weights instead of tables, it is per_weight · weights, in the first as well: regressions have
+    the data of one phase. most: however large a table is, much of it may never be seen.
     """
 
     shortest: int = 50
@@ -44,13 +44,14 @@ class Growing:
     share: float = 0.02
     first: float = 2.0
     per_weight: float = 0.4
+    most: int = 5000
 
     def check(self) -> None:
         """No number may be negative, and no phase empty."""
-        at_least(1, shortest=self.shortest)
+        at_least(1, shortest=self.shortest, most=self.most)
         finite(0.0, per_pair=self.per_pair, share=self.share, first=self.first, per_weight=self.per_weight)
 
     def __call__(self, phase: int, time: int, size: int, tables: bool) -> int:
         """The length of a phase."""
         each = self.per_weight if not tables else self.first if phase == 1 else self.per_pair
-        return int(max(self.shortest, each * size, self.share * time))
+        return int(max(self.shortest, min(self.most, each * size), self.share * time))

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Phase", "PolicyIteration", "count_phases", "in_phases", "phase_steps"]
 
-EXPLORATION_STEPS = 50  # of a stretch of exploration, or more where there are many pairs:
-EXPLORATION_PER_PAIR = 0.1
+# Of a stretch of exploration, or more where there are many pairs, up to a limit.
+EXPLORATION_STEPS, EXPLORATION_PER_PAIR, MOST_EXPLORATION_STEPS = 50, 0.1, 2500
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +99,16 @@ class PolicyIteration:
 
     def start(self, simulation: Simulation, num_phases: int | None = None) -> QHistory:
         """Line 2: π_1 uniform, M_1 = 0. The history is all that is remembered from phase to phase."""
-        rate, wishes = self.learning_rate, [getattr(chosen(self.evaluate, simulation), "remembers", None)]
+        first, evaluate = phase_steps(self, simulation, 1, 0), chosen(self.evaluate, simulation)
+        evaluate.check(first)
+        rate, wishes = self.learning_rate, [getattr(evaluate, "remembers", None)]
         if self._explores(simulation):
             wishes.append(CountTransitions())
         history = new_history(
             simulation, num_phases, norm=rate.norm, decay=self.decay, num_sampled=rate.num_sampled,
             memories={wish: wish.start(simulation) for wish in wishes if wish is not None},
         )  # fmt: skip
-        history.steps = phase_steps(self, simulation, 1, 0)
+        history.steps = first
         return history
 
     def improve(self, simulation: Simulation, history: QHistory, data: PhaseData) -> Phase:
@@ -190,7 +192,7 @@ def _phase_steps(length: Any, phase: int, time: int, shape: tuple[int, int, int]
 
 def exploration_steps(shape: tuple[int, int, int]) -> int:
     """The length of a stretch of exploration: long enough to get somewhere, short beside a phase of a schedule."""
-    return int(max(EXPLORATION_STEPS, EXPLORATION_PER_PAIR * shape[1] * shape[2]))
+    return int(max(EXPLORATION_STEPS, min(MOST_EXPLORATION_STEPS, EXPLORATION_PER_PAIR * shape[1] * shape[2])))
 
 
 def count_phases(algorithm: Any, num_steps: int, shape: tuple[int, int, int], tables: bool = True) -> int:

@@ -31,8 +31,7 @@ class Automatic:
         return RETURNS if isinstance(simulation.features, Basis) else SelfConsistent()
 
     def check(self, phase_length: int) -> None:
-        """Phases may be of any length that leaves room for returns."""
-        RETURNS.check(phase_length)
+        """What it chooses is checked once it is chosen."""
 
     def __call__(self, simulation: Simulation, policy: Any, data: Any) -> NDArray[np.float64]:
         """Q̂_k."""

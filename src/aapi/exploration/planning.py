@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["plan"]
 
 SWEEPS = 20  # for each state, at the most: longer than any way through the model
+WORK = 100_000_000  # transitions looked at, at the most: where a model is large, some accuracy is given up
 DAMPING = 0.1  # of staying where one is, so that nothing is periodic
 ACCURACY = 1e-3
 TIE = 1e-9
@@ -56,7 +57,7 @@ def _plan(
         states = np.flatnonzero(seen[run])
         values[:] = 0.0
         spread = _spread(states, rewards[run])
-        for _ in range(SWEEPS * states.size + 200):
+        for _ in range(min(SWEEPS * states.size, WORK // (size + states.size)) + 200):
             low, high = np.inf, -np.inf
             for x in states:
                 top = -np.inf

@@ -80,7 +80,7 @@ function mapOf({ columns, evaluators, groups }) {
   const edge = (j) => (first(j) ? "edge" : null);
   const heads = columns.flatMap((column, j) => {
     const count = width(j) < 0 ? columns.length - j : width(j);
-    return first(j) ? [make("th", { scope: "colgroup", colspan: count, class: "edge" }, column.group)] : [];
+    return first(j) ? [make("th", { scope: "colgroup", colspan: count, class: "edge" }, column.group.replace("η ", "η\u00a0"))] : [];
   });
   const cell = ({ score, about }, j, tabindex) =>
     make(
