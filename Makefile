@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results settings pictures theory test bench interop clean
+.PHONY: reproduce results untuned settings pictures theory test bench interop clean
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
@@ -14,6 +14,13 @@ results: .venv/.installed
 	$(BIN)/aapi reproduce all --preset paper --out results/paper
 	$(BIN)/aapi sweep studies/why-deep-sea.toml --out results/why
 	$(BIN)/python docs/results.py results/paper results/why
+
+# docs/untuned.md: AAPI without tuning, against tuned rivals; what exploration, predictions and η do.
+untuned: .venv/.installed
+	$(BIN)/aapi reproduce untuned --preset paper --out results/untuned
+	$(BIN)/aapi sweep studies/exploration.toml --out results/exploration
+	$(BIN)/aapi sweep studies/flat.toml --out results/flat
+	$(BIN)/python docs/untuned.py results/untuned results/exploration results/flat
 
 # docs/theory.md and its pictures: every lemma, and what was measured.
 theory: .venv/.installed

@@ -29,11 +29,11 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True)
 class Growing:
-    """Phases of max(shortest, min(most, per_pair · pairs), share · t) steps after t steps; at first with `first` · pairs.
+    """Phases of max(shortest, min(most, per_pair · pairs), share · t) steps after t steps.
 
-    Early policies are bad and are soon replaced; late ones are good, and their data is little beside all data. So the
-    number of phases grows as the logarithm of time, and with it the cost of all that is done between phases. The first
-    phase is long enough to see most pairs by acting at random.
+    In the first phase, `first` stands for per_pair: acting at random long enough to see most pairs. Early policies are
+    bad and are soon replaced; late ones are good, and their data is little beside all data. So the number of phases
+    grows as the logarithm of time, and with it the cost of all that is done between phases.
 
     Where Q-functions have weights instead of tables, it is per_weight · weights, in the first as well: regressions have
     the data of one phase. most: however large a table is, much of it may never be seen.

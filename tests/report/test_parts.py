@@ -97,7 +97,7 @@ def test_cells_are_rows_by_their_parts(parts, summary):
 
 def test_means_of_each_part_are_over_cells_that_differ_in_nothing_else(summary):
     (found,) = exchanges(summary.rows)
-    evaluator, guess, norm, rate, caution = found.effects()
+    evaluator, guess, norm, rate, interplay, caution = found.effects()
 
     def mean(*labels, evaluators=EVALUATORS):
         problems = ("ergodic 3", "river-swim 4")
@@ -120,7 +120,8 @@ def test_means_of_each_part_are_over_cells_that_differ_in_nothing_else(summary):
         for p in ("ergodic 3", "river-swim 4")
         for e in EVALUATORS
     ]
-    assert f"chosen afterwards for each problem and evaluator ({np.mean(best):.3f})" in rate
+    assert f"chosen afterwards for each problem and evaluator, would have had {np.mean(best):.3f}" in interplay
+    assert [f"with {each}, " in interplay for each in EVALUATORS] == [True] * 3
     assert "at least 10 runs" in caution
     assert not any("ahead" in line or "told from" in line for line in found.effects())
 
@@ -141,10 +142,12 @@ def test_verdicts_take_ten_runs(summary):
             level = 0.6 * ("lstd" in row.plan.algorithm) + 0.001 * noise[int("hot" in row.plan.algorithm), :count]
             yield with_runs(row, random + level * (best - random))
 
-    evaluator, *_, rate = exchanges(list(rows(12)))[0].effects()
+    evaluator, *_, rate, interplay, brackets = exchanges(list(rows(12)))[0].effects()
     assert "lstd is ahead of " in evaluator
     assert "by 0.600 [0.600, 0.600]" in evaluator
     assert "cannot be told from" in rate
+    assert "ahead" not in interplay  # what was chosen afterwards is no rival
+    assert "95 % intervals" in brackets
     few = exchanges(list(rows(9)))[0].effects()
     assert "ahead" not in few[0]
     assert "at least 10 runs" in few[-1]

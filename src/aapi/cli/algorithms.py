@@ -19,11 +19,11 @@ from aapi.names.algorithms import (
 __all__ = ["add_algorithm_arguments", "flag", "given_settings", "name_the_flag", "read_algorithm"]
 
 
-def add_algorithm_arguments(command: argparse.ArgumentParser, *, exact: bool) -> None:
+def add_algorithm_arguments(command: argparse.ArgumentParser, *, exact: bool, usual: str = "aapi") -> None:
     """Add the algorithm and its settings to a subcommand. exact: whether policies can be evaluated exactly."""
     command.add_argument(
         "--algorithm", choices=ALGORITHMS, default="aapi",
-        help="default: aapi, the paper's; untuned is AAPI on all data, which chooses everything else itself",
+        help=f"aapi is the paper's, untuned AAPI that chooses everything itself (default: {usual})",
     )  # fmt: skip
     group = command.add_argument_group("the algorithm (defaults depend on the problem, and are printed)")
     group.add_argument("--phase-length", type=_length, metavar="TAU", help="steps between two policies, or growing")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aapi.checks import at_least
-from aapi.cli.algorithms import add_algorithm_arguments, name_the_flag, read_algorithm
+from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_the_flag, read_algorithm
 from aapi.cli.text import plural, print_facts, text_plot
 from aapi.errors import AapiError, InvalidInput
-from aapi.names.algorithms import SETTINGS, agent_defaults, algorithm_name
+from aapi.names.algorithms import ALGORITHMS, SETTINGS, agent_defaults, algorithm_name
 from aapi.names.environments import check_ending, make_continuing, make_environment
 from aapi.names.features import FEATURES_HELP, make_features
 
@@ -64,7 +64,7 @@ def add_command(commands: Any) -> None:
     command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
     command.add_argument("--tensorboard", metavar="FOLDER", help="log there (pip install 'aapi[tensorboard]')")
     command.add_argument("--json", action="store_true", help="print one JSON object instead of table and plot")
-    add_algorithm_arguments(command, exact=False)
+    add_algorithm_arguments(command, exact=False, usual="untuned, or aapi if it is given settings of its own")
     command.set_defaults(run=train, algorithm=None)
     command._negative_number_matcher = re.compile(r"-[\d.][\d.,eE+-]*")  # --low -1,-2 is not an option of its own
 
@@ -136,9 +136,15 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
         raise InvalidInput("name an environment, such as CartPole-v1, or an agent to go on with, --resume FILE")
     features = make_features(options.features, options.low, options.high, finite=False)
     env = make_continuing(options.environment, ending, options.limit)
-    options.algorithm = options.algorithm or "aapi"
+    options.algorithm = options.algorithm or _usual(options)
     algorithm, settings = read_algorithm(options, agent_defaults(env, features, options.algorithm))
     return Agent(algorithm, env, features, options.seed or 0), settings
+
+
+def _usual(options: argparse.Namespace) -> str:
+    """What needs no settings; or, if some are given that it does not take, the paper's."""
+    takes = {"phase_length", *ALGORITHMS["untuned"]}
+    return "untuned" if takes.issuperset(given_settings(options)) else "aapi"
 
 
 def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:

@@ -203,11 +203,14 @@ class Exchange:
         """A sentence for each part: mean scores of its levels over everything else, where all of them have scores."""
         told = [*self._told("Evaluator", self._by_evaluator()), *self._told("Side information", self._by("guess"))]
         told += [*self._told("Norm", self._by("norm")), *self._told("Learning rate", self._by_rate())]
+        told += self._told_interplay()
         fewest = min((len(row.averages) for row in self.cells.values()), default=0)
         if told and fewest < ENOUGH_RUNS:
             told.append(
                 f"Whether such differences are more than luck takes at least {ENOUGH_RUNS} runs of each to say."
             )
+        elif told:
+            told.append("In brackets: 95 % intervals over runs on these problems, each by itself.")
         return told
 
     def _by_evaluator(self) -> dict[str, list[Row]]:
@@ -235,16 +238,12 @@ class Exchange:
     def _by_rate(self) -> dict[str, list[Row]]:
         """Adaptive learning rates with the first norm and guess, and without a guess; constant ones; and none."""
         first = self.columns[0]
-        constant = [column for column in self.columns if column.kind == CONSTANT]
-        several = len(constant) > 1
         columns = {
             f"{ADAPTIVE}, {first.norm}, η {column.eta:g}, {column.guess}": column
             for column in self.columns
             if column.kind == ADAPTIVE and column.norm == first.norm and column.guess in (first.guess, "zero")
         } | {self.name(column): column for column in self.columns if column.kind != ADAPTIVE}
-        if first.kind != ADAPTIVE or len(columns) < 2:
-            return {}
-        found = self._matched(
+        return self._matched(
             {
                 name: {
                     (place, evaluator): row for (place, evaluator, each), row in self.cells.items() if each == column
@@ -252,11 +251,35 @@ class Exchange:
                 for name, column in columns.items()
             }
         )
-        if found and several:
-            lines = [found[self.name(column)] for column in constant]
-            best = [max(each, key=lambda row: row.score or 0.0) for each in zip(*lines, strict=True)]
-            found["the best constant η, chosen afterwards for each problem and evaluator"] = best
-        return found
+
+    def _told_interplay(self) -> Iterator[str]:
+        """Which learning rate is highest with each evaluator, and what the best constant ones would have been."""
+        levels = self._by_rate()
+        if not levels:
+            return
+        highest = []
+        for evaluator in self.evaluators:
+            means = {
+                level: float(np.mean([row.score for row in rows if row.plan.settings["evaluation"] == evaluator]))
+                for level, rows in levels.items()
+                if any(row.plan.settings["evaluation"] == evaluator for row in rows)
+            }
+            if means:
+                best = max(means, key=lambda level: means[level])
+                highest.append(f"with {evaluator}, {best} ({told_digits(means[best], 3)})")
+        told = f"The highest of these: {_joined(highest)}"
+        constant = [rows for level, rows in levels.items() if level in map(self.name, self._constant)]
+        if len(constant) > 1:
+            scores = [max(row.score or 0.0 for row in each) for each in zip(*constant, strict=True)]
+            told += (
+                f"; the best constant η, chosen afterwards for each problem and evaluator, would have had "
+                f"{told_digits(float(np.mean(scores)), 3)}"
+            )
+        yield f"{told}."
+
+    @property
+    def _constant(self) -> list[Column]:
+        return [column for column in self.columns if column.kind == CONSTANT]
 
     def _matched(self, levels: Mapping[str, Mapping[Any, Row]]) -> dict[str, list[Row]]:
         """The rows of each level, where all levels have a score with the same other parts."""
@@ -301,7 +324,7 @@ def _verdicts(levels: Mapping[str, Sequence[Row]], order: Sequence[str]) -> str:
             even.append(other)
     told = [f"{best} is ahead {_joined(ahead)}"] if ahead else []
     told += [f"{'' if ahead else f'{best} '}cannot be told from {_joined(even)}"] if even else []
-    return f"; {', and '.join(told)} (95 % intervals over runs, each by itself)"
+    return f"; {', and '.join(told)}"
 
 
 def _scores(row: Row) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aapi.experiments.plan import titled
 from aapi.experiments.summary import ENOUGH_RUNS, mean_score
+from aapi.report.parts import exchanges
 from aapi.report.tables import told_span
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def sentences(summary: Summary) -> list[str]:
     """What was run; who earned more, where the data can tell; and how near the optimum that is."""
     apart = [row for row in summary.rows if row.plan.together is None]
     rows = apart or summary.rows
-    studies = {row.plan.study for row in rows}
+    # Where parts are exchanged, the first line is as good as any other, and nothing to compare all with.
+    studies = {row.plan.study for row in rows} - {exchange.study for exchange in exchanges(rows)}
     comparisons = [comparison for comparison in summary.comparisons if comparison.study in studies]
     return [_what_was_run(rows), _who_earned_more(rows, comparisons), _how_near(summary.rows)]
 
