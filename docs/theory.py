@@ -197,10 +197,12 @@ def the_theorem(studies):
                 problem, time, number(known.mismatch), number(known.optimal_mismatch),
                 number(study.decays["uniform"].constant.estimate, 3),
                 number(float(study.analysis.decomposition.total("regret").mean())), number(study.theorem.rate),
+                number(study.theorem.total),
                 f"{number(lengths['mismatch'], 2)} or {number(lengths['optimal_mismatch'], 2)}",
             ]
         )  # fmt: skip
-    head = ["problem", "t_mix", "ρ over policies", "ρ = 1/min μ_*", "C̃", "AAPI's regret", "rate", "τ recommended"]
+    head = ["problem", "t_mix", "ρ over policies", "ρ = 1/min μ_*", "C̃", "AAPI's regret", "rate", "at this τ",
+            "τ recommended"]  # fmt: skip
     return table(head, lines)
 
 

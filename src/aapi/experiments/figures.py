@@ -129,7 +129,7 @@ SCALED = replace(
 )
 
 # Evaluator × side information × norm × learning rate, everything else the same.
-EVALUATORS = ["monte-carlo", "lstd", "self-consistent", "posterior"]
+EVALUATORS = ["self-consistent", "lstd", "posterior", "monte-carlo"]
 GUESSES = ["previous", "zero", "average", "predicted"]
 ABLATION = Study(
     name="ablation",
@@ -162,10 +162,10 @@ ABLATION = Study(
             {"name": name, "label": f"{evaluator}, {rate}", "evaluation": evaluator, **settings}
             for evaluator in EVALUATORS
             for name, rate, settings in (
-                ("aapi", "previous, span, η 0.1", {"norm": "span", "eta": 0.1}),
+                ("aapi", "previous, span, η 0.3", {"side_information": "previous", "norm": "span", "eta": 0.3}),
+                ("politex", "constant η 0.01", {"eta": 0.01}),
                 ("politex", "constant η 0.1", {"eta": 0.1}),
                 ("politex", "constant η 1", {"eta": 1.0}),
-                ("politex", "constant η 10", {"eta": 10.0}),
                 ("greedy", "greedy", {}),
             )
         ),
