@@ -61,6 +61,28 @@ def test_every_option_is_passed_on(capsys):
         assert facts["average_reward"]["std"] == 0.0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("--algorithm untuned", {"phase_length": "growing", "eta": 1.0, "exploration": "discovery+posterior"}),
+        ("--evaluation lstd --trace 0.5 --norm span", {"evaluation": "lstd", "trace": 0.5}),
+        ("--evaluation lspe --reuse phase", {"evaluation": "lspe", "reuse": "phase"}),
+        ("--evaluation importance --window 500", {"evaluation": "importance", "window": 500, "horizon": 10}),
+        ("--evaluation posterior --side-information predicted", {"side_information": "predicted"}),
+        ("--algorithm greedy --evaluation self-consistent --bonus 0.1 --exploration uniform", {"bonus": 0.1}),
+        ("--algorithm politex --evaluation self-consistent --phase-length growing", {"phase_length": "growing"}),
+    ],
+)
+def test_parts_by_their_names(capsys, arguments, told):
+    status, out, err = run(capsys, "run", "ergodic", "--steps", "3000", "--runs", "3", *arguments.split(), "--json")
+    assert (status, err) == (0, "")
+    facts = json.loads(out)
+    assert facts["settings"].items() >= told.items()
+    assert facts["surprise"] > 0.0
+    assert (facts["conditioning"] is not None) == ("--evaluation ls" in arguments)
+    assert (facts["explored"] > 0) == ("untuned" in arguments or "--exploration" in arguments)
+
+
 def test_a_model_file_runs(capsys, tmp_path):
     ergodic(5, 2).save(tmp_path / "model.npz")
     status, out, _ = run(capsys, "run", str(tmp_path / "model.npz"), "--steps", "2000", "--json")
@@ -114,6 +136,16 @@ def test_a_constant_curve_is_plotted(capsys, tmp_path):
         ),
         ("--algorithm greedy --norm sup", "greedy takes --phase-length, --evaluation, --horizon, --centre, --ridge"),
         ("--evaluation exact --ridge 1", "exact evaluation takes no --ridge"),
+        ("--evaluation lstd --horizon 5", "lstd evaluation takes no --horizon"),
+        ("--evaluation lstd --trace 1", "--trace must be below 1, not 1.0"),
+        ("--evaluation self-consistent --prior 0", "--prior must be a finite number larger than 0, not 0.0"),
+        ("--side-information predicted", "policies that have not acted yet, which MonteCarlo"),
+        (
+            "--exploration discovery+luck",
+            "--exploration must be none, or of discovery, posterior, fewest-visits, uniform",
+        ),
+        ("--phase-length long", "--phase-length: 'long' is neither a whole number nor growing"),
+        ("--algorithm untuned --ridge 1", "untuned takes --phase-length, --eta, --norm, --side-information, --explor"),
         ("--algorithm sarsa", "invalid choice: 'sarsa'"),
         ("--horizon 5000", "--horizon must be at most the phase length, 1000, not 5000"),
         ("--steps 0", "--steps must be at least 1, not 0"),
