@@ -60,10 +60,23 @@ def test_plans_are_optimal_in_a_model_that_is_known(mdp):
 
 
 def test_novelty_by_hand():
-    counts = Counts((1, 2, 2))
-    counts.visits[0] = [[0, 1], [2, 100]]
-    counts.tries[0, 1:4], counts.finds[0, 1:4] = [5, 4, 1], [5, 1, 0]
-    assert novelty(counts)[0].tolist() == [[1.0, (1 + 1) / (2 + 4)], [(1 + 0) / (3 + 1), 0.0]]
+    counts = Counts((1, 2, 3))
+    counts.visits[0] = [[0, 1, 2], [3, 4, 100]]
+    counts.tries[0, 1:5], counts.finds[0, 1:5] = [5, 4, 1, 0], [5, 1, 0, 0]
+    # For the fourth visit, of which nothing is known, 1/4 would be the guess; so it is for the fifth, 1/5.
+    assert novelty(counts)[0].tolist() == [[1.0, (1 + 1) / (2 + 4), (1 + 0) / (3 + 1)], [1 / 4, 1 / 5, 0.0]]
+    counts.tries[0, 2], counts.finds[0, 2] = 98, 0  # second visits hardly ever find anything: nor do later ones
+    assert novelty(counts)[0].tolist() == [[1.0, 0.01, 0.01], [0.01, 0.01, 0.0]]
+
+
+def test_what_cannot_be_reached_is_not_waited_for():
+    # From the start, 0, both actions may lead to 1, which is left no more: action 1 in 0 may never be tried.
+    transitions = np.zeros((2, 2, 2))
+    transitions[:, :, 1] = 1.0
+    counts, policies, free = explored(aapi.FiniteMDP(transitions, np.zeros((2, 2))), Discovery(), 20)
+    assert (counts.visits[:, 0].sum(axis=1) == 1).all()
+    assert free.all()
+    assert (policies == 0.5).all()
 
 
 def test_where_all_is_certain_every_pair_is_tried_and_that_is_that():

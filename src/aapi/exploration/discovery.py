@@ -20,20 +20,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Discovery", "novelty"]
 
+FAR = 100  # steps that one may go for news at the threshold
+
 
 @dataclass(frozen=True)
 class Discovery:
-    """Go where visits are most likely to show something new, while that happens more than once in 1/threshold steps.
+    """Go where visits are most likely to show something new, as long as one of them does with more than `threshold`.
 
     How likely is the j-th visit of a pair to lead to a state never seen before, or to pay what was never paid? One
     cannot know, but can ask how many j-th visits of other pairs did:
 
-        novelty(j) = (1 + finds_j) / (j + tries_j),    novelty(1) = 1,
+        novelty(j) = min_{2≤i≤j} (1 + finds_i) / (i + tries_i),    novelty(1) = 1:
 
-    a guess of 1/j, corrected by what was found. A run explores if the policy that finds most, in the model of averages,
-    would find more than `threshold` in a step. Where transitions are certain, the second visits of other pairs soon
-    show that these find nothing, and every pair is tried once; where they are not, or pairs are few, it takes longer.
-    Rewards do not matter until they are news, so that it explores alike on any scale, and before any reward was seen.
+    a guess of 1/j, corrected by what was found; and no later visit is likelier to show something than an earlier one. A
+    run explores if pairs beyond the threshold are within reach, by the policy that finds most of that in the model of
+    averages. Where transitions are certain, the second visits of other pairs soon show that these find nothing, and
+    every pair is tried once; where they are not, or pairs are few, it takes longer. Rewards do not matter until they
+    are news, so that it explores alike on any scale, and before any reward was seen.
     """
 
     threshold: float = 0.02
@@ -47,22 +50,23 @@ class Discovery:
     ) -> None:
         """Send runs to where most is to be found."""
         news = novelty(counts)
-        possible = np.where(counts.seen[:, :, None], news, 0.0).max(axis=(1, 2)) > self.threshold
-        runs = np.flatnonzero(free & possible)
+        news[(news <= self.threshold) | ~counts.seen[:, :, None]] = 0.0
+        runs = np.flatnonzero(free & (news.max(axis=(1, 2)) > 0.0))
         if not runs.size:
             return
-        weights = average_probabilities(counts)
         found = np.empty_like(policies)
-        rates = plan(counts, runs, weights, news, np.zeros(news.shape, dtype=np.int64), found)
-        wanted = runs[rates > self.threshold]
+        elsewhere = np.zeros(news.shape, dtype=np.int64)
+        rates = plan(counts, runs, average_probabilities(counts), news, elsewhere, found)
+        wanted = runs[rates > self.threshold / FAR]
         policies[wanted] = found[wanted]
         free[wanted] = False
 
 
 def novelty(counts: Counts) -> NDArray[np.float64]:
     """How likely the next visit of each pair shows anything new, (runs, states, actions)."""
-    visit = np.minimum(counts.visits + 1.0, DEEPEST).astype(np.int64)
-    numbers = np.arange(DEEPEST)
-    rates = np.append((1.0 + counts.finds) / (numbers + np.maximum(counts.tries, 1e-300)), np.zeros((len(visit), 1)), 1)
+    rates = np.zeros((len(counts.tries), DEEPEST + 1))  # of the j-th visit in the column j; 0 beyond
     rates[:, 1] = 1.0
+    seen = (1.0 + counts.finds[:, 2:]) / (np.arange(2, DEEPEST) + counts.tries[:, 2:])
+    rates[:, 2:DEEPEST] = np.minimum.accumulate(seen, axis=1)
+    visit = np.minimum(counts.visits + 1.0, DEEPEST).astype(np.int64)
     return np.asarray(np.take_along_axis(rates, visit.reshape(len(visit), -1), axis=1).reshape(visit.shape))

@@ -30,11 +30,11 @@ def plan(
 
     What the probabilities of a pair leave is led to the state `elsewhere`, (runs, states, actions). A pair that was
     never tried is believed to lead back to its own state: its reward is to be had for ever, and it is gone to by the
-    shortest way. Ties share; what was never seen is left uniform.
+    shortest way. Ties share. Only states within reach of the one a run is in are looked at; others are left uniform.
     """
     gains = np.empty(len(runs))
     _plan(
-        counts.pairs, counts.successors, counts.sizes, counts.seen, counts.visits, runs, weights, rewards, elsewhere,
+        counts.pairs, counts.successors, counts.sizes, counts.current, counts.visits, runs, weights, rewards, elsewhere,
         policies, gains,
     )  # fmt: skip
     return gains
@@ -42,7 +42,7 @@ def plan(
 
 @kernel
 def _plan(
-    pairs: Any, successors: Any, sizes: Any, seen: Any, visits: Any, runs: Any, weights: Any, rewards: Any,
+    pairs: Any, successors: Any, sizes: Any, current: Any, visits: Any, runs: Any, weights: Any, rewards: Any,
     elsewhere: Any, policies: Any, gains: Any,
 ) -> None:  # fmt: skip
     num_states, num_actions = rewards.shape[1:]
@@ -54,7 +54,7 @@ def _plan(
         size = sizes[run]
         after, chances = np.empty(size, dtype=np.int64), np.empty(size)
         _group(pairs[run], successors[run], size, weights[run], begins, after, chances, rest)
-        states = np.flatnonzero(seen[run])
+        states = _within_reach(current[run], num_states, num_actions, begins, after)
         values[:] = 0.0
         spread = _spread(states, rewards[run])
         for _ in range(min(SWEEPS * states.size, WORK // (size + states.size)) + 200):
@@ -83,6 +83,22 @@ def _plan(
         policies[run] = 1.0 / num_actions
         for x in states:
             _spread_over_best(scores[x], TIE * spread, policies[run, x])
+
+
+@kernel
+def _within_reach(start: Any, num_states: Any, num_actions: Any, begins: Any, after: Any) -> Any:
+    """The states to which the transitions seen may lead from one state, itself among them, in the order of numbers."""
+    reached, stack = np.zeros(num_states, dtype=np.bool_), np.empty(num_states, dtype=np.int64)
+    reached[start], stack[0], waiting = True, start, 1
+    while waiting:
+        waiting -= 1
+        x = stack[waiting]
+        for e in range(begins[x * num_actions], begins[(x + 1) * num_actions]):
+            if not reached[after[e]]:
+                reached[after[e]] = True
+                stack[waiting] = after[e]
+                waiting += 1
+    return np.flatnonzero(reached)
 
 
 @kernel

@@ -34,7 +34,7 @@ class PosteriorSampling:
     """
 
     budget: float = 1.0
-    prior: float = 0.1
+    prior: float = 1.0
 
     def check(self) -> None:
         """The budget must not be negative, the prior positive."""

@@ -38,6 +38,7 @@ class Counts:
     """What happened so far, in every run. Only transitions that were seen take room.
 
     visits: n(x, a); earned: Σ r(x, a), (runs, states, actions). seen: the states that were seen, (runs, states).
+    current: the state that a run is in, (runs,).
     pairs, successors, times: the first sizes[run] entries of a row are the distinct transitions of a run, in the order
         of their discovery: x · actions + a, x', and how often.
     tries, finds: of all visits of a pair that were its j-th, how many there were, and how many showed anything new: a
@@ -45,13 +46,16 @@ class Counts:
     lowest, highest, total: of the rewards, (runs,). explored: steps spent on exploration, (runs,). steps: all.
     """
 
-    SAVED = ("visits", "earned", "seen", "tries", "finds", "lowest", "highest", "total", "explored", "sizes")
+    SAVED = (
+        "visits", "earned", "seen", "current", "tries", "finds", "lowest", "highest", "total", "explored", "sizes",
+    )  # fmt: skip
     ENTRIES = ("pairs", "successors", "times")
 
     def __init__(self, shape: tuple[int, int, int]) -> None:
         runs, num_states, _ = shape
         self.visits, self.earned = np.zeros(shape), np.zeros(shape)
         self.seen = np.zeros((runs, num_states), dtype=bool)
+        self.current = np.zeros(runs, dtype=np.int64)
         self.tries, self.finds = np.zeros((runs, DEEPEST)), np.zeros((runs, DEEPEST))
         self.lowest, self.highest, self.total = np.zeros(runs), np.zeros(runs), np.zeros(runs)
         self.explored = np.zeros(runs, dtype=np.int64)
@@ -83,6 +87,7 @@ class Counts:
             self.seen, self.tries, self.finds, self.lowest, self.highest, self.total, self.pairs, self.successors,
             self.times, self.sizes, self._places,
         )  # fmt: skip
+        self.current = data.last_state.astype(np.int64)
         self.steps += steps
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -103,6 +108,7 @@ class Counts:
             kept[name] = matching(arrays, name, like)
         within(kept["pairs"], self.visits[0].size, "pairs")
         within(kept["successors"], num_states, "successors")
+        within(kept["current"], num_states, "current")
         self.steps = int(matching(arrays, "steps", np.array(self.steps)))
         vars(self).update(kept)
         self._make_room(1 << max(6, (held - 1).bit_length()))
