@@ -17,7 +17,7 @@ results: .venv/.installed
 
 # docs/untuned.md: AAPI without tuning, against tuned rivals; what exploration, predictions and η do.
 untuned: .venv/.installed
-	$(BIN)/aapi reproduce untuned --preset paper --out results/untuned
+	$(BIN)/aapi reproduce untuned --preset paper --seed 1 --out results/untuned
 	$(BIN)/aapi sweep studies/exploration.toml --out results/exploration
 	$(BIN)/aapi sweep studies/flat.toml --out results/flat
 	$(BIN)/python docs/untuned.py results/untuned results/exploration results/flat
