@@ -68,6 +68,7 @@ def _algorithm(name: str, phase_length: int = 50, horizon: int = 1):
     parts = {"phase_length": phase_length, "evaluate": MonteCarlo(horizon=horizon, ridge=0.1)}
     return {
         "AAPI": lambda: aapi.AAPI(eta=0.3, **parts),
+        "untuned": aapi.AAPI,
         "sampled AAPI": lambda: aapi.AAPI(eta=0.3, num_sampled=2, norm="span", **parts),
         "Politex": lambda: aapi.Politex(eta=0.3, schedule="sqrt", **parts),
         "AdaptiveFTRL": lambda: aapi.AdaptiveFTRL(eta=0.3, **parts),

@@ -21,6 +21,7 @@ ENVS = {
     "weights": "little/Box-v0",
     "rlsvi": "little/Box-v0",
     "sampled": "little/Discrete-v0",
+    "untuned": "little/Discrete-v0",
 }
 
 
@@ -37,8 +38,9 @@ def saved(agent, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def write(kind="weights"):
-        name = {"rlsvi": "RLSVI", "sampled": "sampled AAPI"}.get(kind, "AAPI")
-        agent(name, ENVS[kind]).learn(130).save("agent.aapi")
+        name = {"rlsvi": "RLSVI", "sampled": "sampled AAPI", "untuned": "untuned"}.get(kind, "AAPI")
+        steps = 180 if kind == "untuned" else 130  # in the middle of an exploration, or of a phase
+        agent(name, ENVS[kind]).learn(steps).save("agent.aapi")
         return "agent.aapi"
 
     return write
@@ -223,6 +225,23 @@ ASTRAY = {
     "impossible policy": ("table", None, {"history_policy": lambda x: 0.0 * x}),
     "negative policy": ("table", None, {"history_policy": lambda x: -x}),
     "negative temperature": ("weights", None, {"history_policy_constant": lambda x: x - 1.0}),
+    "impossible exploration": ("untuned", None, {"history_exploration": lambda x: 2.0 * x}),
+    "nobody who explores": ("untuned", None, {"history_exploring": None}),
+    "an exploration that nobody wanted": (
+        "table",
+        None,
+        {"history_exploration": np.full((1, 4, 2), 0.5), "history_exploring": np.array([True])},
+    ),
+    "an exploration of vectors": (
+        "weights",
+        None,
+        {"history_exploration": np.full((1, 18, 2), 0.5), "history_exploring": np.array([True])},
+    ),
+    "states never seen": ("untuned", None, {"history_memory_0_seen": lambda x: x & False}),
+    "negative counts": ("untuned", None, {"history_memory_0_visits": lambda x: x - 1e6}),
+    "endless draws": ("untuned", None, {"history_memory_0_times": lambda x: -x}),
+    "phases without end": ("untuned", lambda d: d.update(steps=10**15), {}),
+    "steps that are none": ("untuned", lambda d: d.update(steps=30.5), {}),
     "dead stream": ("rlsvi", None, {"stream": lambda x: 0 * x}),
     "dead predictions": ("table", None, {"predictions": lambda x: 0 * x}),
     "negative steps": ("weights", lambda d: d.update(steps=-7), {}),
@@ -254,6 +273,14 @@ def deep_space():
     for _ in range(400):
         space = {"space": "Tuple", "parts": [space]}
     return space
+
+
+@pytest.mark.parametrize("name", ["history_steps", "history_weight"])
+def test_what_a_schedule_says_is_not_read_from_a_file(saved, name):
+    path = saved("untuned")
+    expected = contents(aapi.load(path, gymnasium.make(ENVS["untuned"])).learn(300))
+    alter(path, **{name: np.array(-5)})
+    assert contents(aapi.load(path, gymnasium.make(ENVS["untuned"])).learn(300)) == expected
 
 
 @pytest.mark.parametrize("what", ASTRAY)

@@ -144,6 +144,28 @@ def test_predicting_needs_an_evaluation_that_can():
         aapi.AAPI(phase_length=Growing(shortest=0)).check()
 
 
+def test_what_automatic_chooses_must_be_able_to_predict():
+    algorithm = aapi.AAPI(side_information=Predicted())
+    assert aapi.run(algorithm, ergodic(5, 2), 300).num_steps == 300
+    with pytest.raises(InvalidInput, match=r"have not acted yet, which MonteCarlo\(.*\) cannot"):
+        aapi.run(algorithm, cartpole(), 1000)
+
+
+def test_a_schedule_without_end_is_refused():
+    class Empty(Growing):
+        def __call__(self, *_):
+            return 0
+
+    with pytest.raises(InvalidInput, match="the length of phase 1 must be at least 1, not 0"):
+        aapi.run(aapi.AAPI(phase_length=Empty()), ergodic(5, 2), 300)
+
+
+@pytest.mark.parametrize("steps", [10, 75, 120])
+def test_a_run_may_end_before_or_in_an_exploration(steps):
+    analysis = theory.analyse(aapi.run(aapi.AAPI(), ergodic(5, 2), steps, 2, record=True))
+    assert analysis.unit == (None if steps == 10 else 50.0)
+
+
 def test_its_regret_is_taken_apart():
     result = aapi.run(aapi.AAPI(), ergodic(6, 2), 10_000, 3, record=True)
     found = theory.analyse(result)

@@ -12,7 +12,7 @@ from aapi.evaluation import MonteCarlo, SelfConsistent
 from aapi.exploration import Discovery, FewestVisits, PosteriorSampling, UniformShare
 from aapi.exploration.discovery import novelty
 from aapi.exploration.planning import plan
-from aapi.mdp import policy_values, solve
+from aapi.mdp import FiniteMDP, policy_values, solve
 from aapi.memory import Counts, CountTransitions
 from aapi.memory.model import average_probabilities
 
@@ -152,6 +152,19 @@ def test_exploration_leaves_the_sums_of_algorithm_1_alone():
     scaled = index / record.temperatures[:, -1][..., None]
     expected = np.exp(scaled - scaled.max(axis=2, keepdims=True))
     assert result.next_policy == pytest.approx(expected / expected.sum(axis=2, keepdims=True))
+
+
+@pytest.mark.parametrize("change", [lambda r: 2.0**12 * r, lambda r: r + 2.0**12], ids=["scaled", "shifted"])
+@pytest.mark.parametrize("part", ALL, ids=lambda part: type(part).__name__)
+def test_what_all_rewards_share_changes_nothing(part, change):
+    states = np.arange(20)
+    transitions = np.zeros((20, 2, 20))
+    transitions[:, 0, 0] = transitions[states, 1, np.minimum(states + 1, 19)] = 1.0
+    rewards = np.ones((20, 2))  # all the same, until the last state is found
+    rewards[-1, 1] = 2.0
+    one, other = (explored(FiniteMDP(transitions, each), part, 6) for each in (rewards, change(rewards)))
+    assert (one[0].visits == other[0].visits).all()
+    assert (one[1] == other[1]).all()
 
 
 def test_wrong_arguments_are_one_line():

@@ -90,6 +90,20 @@ def test_it_goes_on_where_it_was_stored():
         ("sizes", lambda a: a - 10**9, "sizes cannot be"),
         ("visits", lambda a: a[:, :1], "visits must be float64 of shape"),
         ("times", lambda a: a * np.nan, "times holds a value that is not a finite number"),
+        *(
+            (name, value, "the counts of transitions are not those of 308 steps")
+            for name, value in {
+                "seen": lambda a: a & False,  # whose rows have no place in the equations
+                "visits": lambda a: a - 1e6,
+                "times": lambda a: -a,  # no Gamma distribution has such a shape
+                "successors": lambda a: 0 * a,
+                "finds": lambda a: a + 1e300,
+                "tries": lambda a: a - 1e300,
+                "lowest": lambda a: a + 1e9,
+                "explored": lambda a: a - 1,
+            }.items()
+        ),
+        ("steps", lambda a: a + 1, "not those of 309 steps"),
     ],
 )
 def test_altered_counts_are_refused(name, value, message):
@@ -98,6 +112,14 @@ def test_altered_counts_are_refused(name, value, message):
     arrays[name] = value(arrays[name])
     with pytest.raises(InvalidInput, match=message):
         Counts((3, 40, 3)).restore(arrays)
+
+
+def test_a_phase_may_begin_anywhere():
+    counts, _ = filled(ergodic(6, 3), lengths=(3,), runs=(0,))
+    new = int(np.flatnonzero(~counts.seen[0])[0])
+    data = [np.array([[new]], dtype=np.int32), np.zeros((1, 1), dtype=np.int32), np.zeros((1, 1)), np.array([0])]
+    counts.add(PhaseData(*data, np.zeros((1, 1)), np.array([1])), None)
+    assert counts.seen[0, new]
 
 
 def test_models_of_averages():

@@ -14,7 +14,7 @@ import aapi
 from aapi import algorithms, evaluation, exploration, features, improvement, schedules
 from aapi.agent.agent import Agent, continuing, holds_continuing
 from aapi.agent.spaces import check_same_spaces, described_space, made_space
-from aapi.checks import matching, within
+from aapi.checks import at_least, matching, within
 from aapi.environments.continuing import Continuing
 from aapi.errors import AapiError, InvalidInput
 from aapi.files import atomic_write, read_arrays
@@ -242,12 +242,15 @@ def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[st
     phase = int(matching(stored, "phase", np.array(0)))
     filled = arrays["phase_rewards"].shape[1]
     steps = description["steps"]
+    at_least(filled, steps=steps)
     agent.history.restore(stored)
+    if hasattr(agent.algorithm, "resume"):
+        agent.algorithm.resume(simulation, agent.history, steps - filled)
     length = agent.history.steps
     if phase < 0 or not filled <= length <= LONGEST:
         raise InvalidInput(f"{filled} steps cannot be of phase {phase + 1}, which has {length}")
     alike = not callable(agent.algorithm.phase_length) and not getattr(agent.algorithm, "exploration", ())
-    if alike and (length != agent.algorithm.phase_length or steps != phase * length + filled):
+    if alike and steps != phase * length + filled:
         raise InvalidInput(f"{steps!r} steps are not {phase} phases and {filled} steps of another")
     simulation.begin_phase(length)
     for name, stream in (("predictions", agent._predictions), ("stream", simulation.streams)):

@@ -83,11 +83,7 @@ class PolicyIteration:
         self.evaluate.check(self.phase_length.shortest if callable(self.phase_length) else self.phase_length)
         for part in (self.learning_rate, self.side_information, *self.exploration):
             getattr(part, "check", lambda: None)()
-        if getattr(self.side_information, "off_policy", False) and not getattr(self.evaluate, "off_policy", False):
-            raise InvalidInput(
-                f"{self.side_information!r} evaluates policies that have not acted yet, which {self.evaluate!r} "
-                "cannot: use SelfConsistent or LSTD"
-            )
+        self._check_prediction(self.evaluate)
         finite(0.0, decay=self.decay)
         if self.decay > 1.0:
             raise InvalidInput(f"decay must be at most 1, not {self.decay}")
@@ -97,10 +93,18 @@ class PolicyIteration:
                 "tend to the uniform one: use a Scheduled rate"
             )
 
+    def _check_prediction(self, evaluate: Any) -> None:
+        if getattr(self.side_information, "off_policy", False) and not getattr(evaluate, "off_policy", False):
+            raise InvalidInput(
+                f"{self.side_information!r} evaluates policies that have not acted yet, which {evaluate!r} "
+                "cannot: use SelfConsistent or LSTD"
+            )
+
     def start(self, simulation: Simulation, num_phases: int | None = None) -> QHistory:
         """Line 2: π_1 uniform, M_1 = 0. The history is all that is remembered from phase to phase."""
         first, evaluate = phase_steps(self, simulation, 1, 0), chosen(self.evaluate, simulation)
         evaluate.check(first)
+        self._check_prediction(evaluate)
         rate, wishes = self.learning_rate, [getattr(evaluate, "remembers", None)]
         if self._explores(simulation):
             wishes.append(CountTransitions())
@@ -120,7 +124,9 @@ class PolicyIteration:
         seen = history.memories.get(getattr(evaluate, "remembers", None), data)  # D_1 … D_k, or D_k
         history.add(evaluate(simulation, policy, seen))  # line 6: Q̂_k by G
         history.temperature = self.learning_rate(history)  # line 7: η_k(x)
-        history.weight = self._prepare(simulation, history)
+        history.steps, history.weight = self._next(
+            simulation, history.phase, simulation.time, self._explores(simulation)
+        )
         history.predict(self.side_information, lambda other: evaluate(simulation, other, seen))  # M_{k+1}
         history.improve(history.temperature)  # lines 8 and 9: index and π_{k+1}
         self._explore(simulation, history)
@@ -130,11 +136,23 @@ class PolicyIteration:
             getattr(seen, "conditioning", None),
         )  # fmt: skip
 
-    def _prepare(self, simulation: Simulation, history: QHistory) -> float:
-        """Set the length of phase k + 1, which begins after the exploration before it; what it counts."""
-        time = simulation.time + (exploration_steps(simulation.shape) if self._explores(simulation) else 0)
-        history.steps = phase_steps(self, simulation, history.phase + 1, time)
-        return history.steps / phase_steps(self, simulation, 1, 0)
+    def _next(self, simulation: Simulation, phase: int, time: int, explores: bool) -> tuple[int, float]:
+        """The length of phase k + 1, which begins at `time`, or after an exploration that does; and what it counts."""
+        begins = time + (exploration_steps(simulation.shape) if explores else 0)
+        steps = phase_steps(self, simulation, phase + 1, begins)
+        return steps, steps / phase_steps(self, simulation, 1, 0)
+
+    def resume(self, simulation: Simulation, history: QHistory, time: int) -> None:
+        """Set what a stored history does not say of the stretch that began after `time` steps."""
+        explores = history.exploration is not None
+        if explores and not self._explores(simulation):
+            raise InvalidInput("it is in an exploration, and its algorithm does not explore")
+        counts = history.memories.get(CountTransitions())
+        if counts is not None and counts.steps != time:
+            raise InvalidInput(f"{counts.steps} steps were counted, and {time} were taken")
+        history.steps, history.weight = self._next(simulation, history.phase, time, explores)
+        if explores:
+            history.steps = exploration_steps(simulation.shape)
 
     def _explores(self, simulation: Simulation) -> bool:
         """Only where states can be counted."""
@@ -187,7 +205,11 @@ def phase_steps(algorithm: Any, simulation: Simulation, phase: int, time: int) -
 
 
 def _phase_steps(length: Any, phase: int, time: int, shape: tuple[int, int, int], tables: bool) -> int:
-    return int(length(phase, time, shape[1] * shape[2], tables) if callable(length) else length)
+    if not callable(length):
+        return int(length)
+    steps = length(phase, time, shape[1] * shape[2], tables)
+    at_least(1, **{f"the length of phase {phase}": steps})
+    return int(steps)
 
 
 def exploration_steps(shape: tuple[int, int, int]) -> int:

@@ -112,7 +112,7 @@ def _look(configuration: Configuration, seed: int, number: int) -> bytes:
     env = configuration.problem.make()
     simulation = simulator(env, configuration.features, seed)([number])
     see = _Slice(env, simulation.features) if isinstance(env, ContinuousProblem) else _Table(env)
-    wanted = frames(phases_of(configuration))
+    wanted = frames(phases_of(configuration, simulation.shape[1]))
     kept: list[tuple[int, int]] = []
     seen: dict[str, list[Any]] = {name: [] for name in QUANTITIES}
     for phase in configuration.algorithm.phases(simulation, configuration.steps):

@@ -192,11 +192,14 @@ def expected_seconds(configuration: Configuration) -> float:
     return 1e-5 * steps + phases * sweeps * 4e-3
 
 
-def phases_of(configuration: Configuration) -> int:
-    """How many phases a run has, of a problem that is not foreign; 1 if its algorithm has none."""
+def phases_of(configuration: Configuration, features: int = MANY_FEATURES) -> int:
+    """How many phases a run has, of a problem that is not foreign; 1 if its algorithm has none.
+
+    features: of each action, where states are vectors.
+    """
     if not hasattr(configuration.algorithm, "phase_length"):
         return 1
     env = configuration.problem.make()
     tables = isinstance(env, FiniteMDP)
-    shape = (1, *env.rewards.shape) if tables else (1, MANY_FEATURES, env.num_actions)
+    shape = (1, *env.rewards.shape) if tables else (1, features, env.num_actions)
     return max(1, count_phases(configuration.algorithm, configuration.steps, shape, tables))

@@ -50,8 +50,9 @@ class PosteriorSampling:
             return
         weights, _ = sampled_model(counts, float(self.prior), simulation.streams, runs)
         spread = counts.highest - counts.lowest
-        dream = counts.highest + np.where(spread > 0.0, spread, 1.0)
-        known = counts.earned / np.maximum(counts.visits, 1.0)
+        dream = np.where(spread > 0.0, 2.0 * spread, 1.0)
+        # From the lowest on: plans are as accurate as gains are large, and a constant would swallow all differences.
+        known = counts.earned / np.maximum(counts.visits, 1.0) - counts.lowest[:, None, None]
         rewards = np.where(counts.visits > 0.0, known, dream[:, None, None])
         elsewhere = np.zeros(rewards.shape, dtype=np.int64)
         _draw_states(counts.seen, simulation.streams, runs, elsewhere)

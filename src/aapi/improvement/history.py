@@ -143,23 +143,19 @@ class QHistory:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that has to be stored to go on later."""
         kept = {name: getattr(self, name) for name in self.SAVED} | {"phase": np.array(self.phase)}
-        kept |= {name: np.array(getattr(self, name)) for name in ("weight", "steps", "exploring")}
         if self.exploration is not None:
-            kept["exploration"] = self.exploration
+            kept |= {"exploration": self.exploration, "exploring": self.exploring}
         for number, memory in enumerate(self.memories.values()):
             kept |= {f"memory_{number}_{name}": array for name, array in memory.arrays().items()}
         return kept
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `arrays` gave."""
+        """Go on from what `arrays` gave. Steps and weight are for the algorithm to set."""
         for name in self.SAVED:
             setattr(self, name, matching(arrays, name, getattr(self, name)))
         self.phase = int(matching(arrays, "phase", np.array(self.phase)))
-        if "steps" in arrays:  # files of format 1 have phases of one length
-            self.steps = int(matching(arrays, "steps", np.array(self.steps)))
-            self.weight = float(matching(arrays, "weight", np.array(self.weight)))
-            self.exploring = matching(arrays, "exploring", self.exploring)
         if "exploration" in arrays:
+            self.exploring = matching(arrays, "exploring", self.exploring)
             self.exploration = matching(arrays, "exploration", np.empty(self.total.shape))
         for policy in (self.policy, self.exploration):
             if isinstance(policy, np.ndarray) and not (

@@ -109,9 +109,34 @@ class Counts:
         within(kept["pairs"], self.visits[0].size, "pairs")
         within(kept["successors"], num_states, "successors")
         within(kept["current"], num_states, "current")
-        self.steps = int(matching(arrays, "steps", np.array(self.steps)))
+        steps = int(matching(arrays, "steps", np.array(self.steps)))
+        if not all(_adds_up({name: array[run] for name, array in kept.items()}, steps) for run in range(runs)):
+            raise InvalidInput(f"the counts of transitions are not those of {steps} steps")
+        self.steps = steps
         vars(self).update(kept)
         self._make_room(1 << max(6, (held - 1).bit_length()))
+
+
+def _adds_up(kept: dict[str, NDArray[Any]], steps: int) -> bool:
+    """Whether the arrays of one run tell of the same steps: kernels check nothing."""
+    seen, visits = kept["seen"], kept["visits"]
+    pairs, successors, times = (kept[name][: kept["sizes"]] for name in Counts.ENTRIES)
+    keys = pairs.astype(np.int64) * len(seen) + successors
+    return bool(
+        len(np.unique(keys)) == len(keys)
+        and (times >= 1.0).all()
+        and (times == np.floor(times)).all()
+        and (np.bincount(pairs, times, visits.size) == visits.ravel()).all()
+        and visits.sum() == steps
+        and seen[pairs // visits.shape[1]].all()
+        and seen[successors].all()
+        and (steps == 0 or seen[kept["current"]])
+        and (kept["finds"] >= 0.0).all()
+        and (kept["finds"] <= kept["tries"]).all()
+        and kept["tries"].sum() <= steps
+        and kept["lowest"] <= kept["highest"]
+        and 0 <= kept["explored"] <= steps
+    )
 
 
 @kernel
@@ -142,8 +167,8 @@ def _count(
     num_runs, steps = rewards.shape
     num_states, num_actions = visits.shape[1:]
     for run in range(num_runs):
+        seen[run, states[run, 0]] = True
         if first:
-            seen[run, states[run, 0]] = True
             lowest[run] = highest[run] = rewards[run, 0]
         for t in range(steps):
             x, a, reward = states[run, t], actions[run, t], rewards[run, t]

@@ -68,10 +68,10 @@ class Analysis:
     def unit(self) -> float | None:
         """The steps that a phase of weight 1 has, so that R2 is a sum over states of `unit` · `online_learning.regret`.
 
-        None where phases do not count in proportion to their lengths.
+        None where phases do not count in proportion to their lengths, or none was evaluated.
         """
         units = self.lengths[self.evaluated] / self.weights
-        return float(units[0]) if np.ptp(units) <= 1e-9 * units[0] else None
+        return float(units[0]) if units.size and np.ptp(units) <= 1e-9 * units[0] else None
 
 
 def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None) -> Analysis:
