@@ -151,6 +151,14 @@ def test_what_automatic_chooses_must_be_able_to_predict():
         aapi.run(algorithm, cartpole(), 1000)
 
 
+def test_parts_that_are_none_are_refused():
+    for parts in ({"phase_length": Growing}, {"exploration": ("discovery",)}):
+        with pytest.raises(InvalidInput, match=r"a schedule such as Growing\(\), and exploration hold parts"):
+            aapi.AAPI(**parts).check()
+    with pytest.raises(InvalidInput, match="need phases of one length"):
+        aapi.Politex(phase_length=Growing(), evaluate=SelfConsistent(), schedule="sqrt").check()
+
+
 def test_a_schedule_without_end_is_refused():
     class Empty(Growing):
         def __call__(self, *_):

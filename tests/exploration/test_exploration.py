@@ -51,8 +51,7 @@ def known_model(mdp):
 )  # fmt: skip
 def test_plans_are_optimal_in_a_model_that_is_known(mdp):
     counts, policies = known_model(mdp), np.empty((1, mdp.num_states, mdp.num_actions))
-    elsewhere = np.zeros(policies.shape, dtype=np.int64)
-    gains = plan(counts, np.array([0]), average_probabilities(counts), mdp.rewards[None], elsewhere, policies)
+    gains = plan(counts, np.array([0]), average_probabilities(counts), mdp.rewards[None], None, policies)
     best = solve(mdp).gains[0]
     spread = np.ptp(mdp.rewards)
     assert gains[0] == pytest.approx(best, abs=2e-3 * spread)

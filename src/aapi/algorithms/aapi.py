@@ -40,7 +40,8 @@ def AAPI(  # noqa: N802 - an algorithm's name
     norm: `sup` as in the paper, or `span`, which is blind to constants added to Q̂(x, ·).
     num_sampled: estimate η_k(x) from so many past differences, as the paper does for large state spaces; None: exactly
         for tables, from 30 for weights.
-    exploration: `Discovery()` and `PosteriorSampling()` where evaluate is not given, and states can be counted.
+    exploration: `Discovery()` and `PosteriorSampling()` where evaluate is not given, and states can be counted. Phases
+        are then 50 steps apart, or more in large tables: room to explore, for those runs that ought to.
     """
     alone = evaluate is None
     measure = norm if norm is not None else "span" if alone else "sup"

@@ -76,8 +76,15 @@ class PolicyIteration:
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
+        if isinstance(self.phase_length, type) or not all(hasattr(part, "check") for part in self.exploration):
+            raise InvalidInput(
+                f"phase_length must be a whole number or a schedule such as Growing(), and exploration hold parts such "
+                f"as Discovery(), not {self.phase_length!r} and {self.exploration!r}"
+            )
         if callable(self.phase_length):
             self.phase_length.check()
+            if getattr(self.learning_rate, "schedule", "constant") != "constant":
+                raise InvalidInput("temperatures that grow with the number of phases need phases of one length")
         else:
             at_least(1, phase_length=self.phase_length)
         self.evaluate.check(self.phase_length.shortest if callable(self.phase_length) else self.phase_length)

@@ -46,7 +46,8 @@ class Record:
 class Result:
     """Rewards, curves and policies of `runs`, the numbers of the runs.
 
-    phase_ends: the steps at which phases end, (phases,); rewards: the sum of rewards in each, (runs, phases).
+    phase_ends: the steps at which phases, and explorations before them, end, (phases,); rewards: the sum of rewards in
+        each, (runs, phases).
     grid: steps; cumulated: the sum of rewards up to each of them, (runs, grid).
     surprise: (Σ_x ‖Q̂_k(x,·) − M_k(x,·)‖²/X)^½ of every phase that was evaluated, (runs, evaluated phases); None where
         there are no tables of it. The better the prediction, the lower.

@@ -55,8 +55,7 @@ class Discovery:
         if not runs.size:
             return
         found = np.empty_like(policies)
-        elsewhere = np.zeros(news.shape, dtype=np.int64)
-        rates = plan(counts, runs, average_probabilities(counts), news, elsewhere, found)
+        rates = plan(counts, runs, average_probabilities(counts), news, None, found)
         wanted = runs[rates > self.threshold / FAR]
         policies[wanted] = found[wanted]
         free[wanted] = False

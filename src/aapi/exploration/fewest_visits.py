@@ -43,5 +43,5 @@ class FewestVisits:
         if runs.size:
             weights = average_probabilities(counts)
             news = 1.0 / (counts.visits + 1.0)
-            plan(counts, runs, weights, news, np.zeros(news.shape, dtype=np.int64), policies)
+            plan(counts, runs, weights, news, None, policies)
             free[runs] = False

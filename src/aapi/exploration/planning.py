@@ -24,15 +24,18 @@ TIE = 1e-9
 
 def plan(
     counts: Counts, runs: NDArray[np.int64], weights: NDArray[np.float64], rewards: NDArray[np.float64],
-    elsewhere: NDArray[np.int64], policies: NDArray[np.float64],
+    elsewhere: NDArray[np.float64] | None, policies: NDArray[np.float64],
 ) -> NDArray[np.float64]:  # fmt: skip
     """Fill in policies of some runs, optimal for `rewards` in models with the probabilities `weights`; their gains.
 
-    What the probabilities of a pair leave is led to the state `elsewhere`, (runs, states, actions). A pair that was
-    never tried is believed to lead back to its own state: its reward is to be had for ever, and it is gone to by the
-    shortest way. Ties share. Only states within reach of the one a run is in are looked at; others are left uniform.
+    What the probabilities of a pair leave of 1 leads to a state that a number `elsewhere` in [0, 1), (runs, states,
+    actions), chooses from those within reach; None: they leave nothing. A pair that was never tried is believed to lead
+    back to its own state: its reward is to be had for ever, and it is gone to by the shortest way. Ties share. Only
+    states within reach of the one a run is in are looked at; others are left uniform.
     """
     gains = np.empty(len(runs))
+    if elsewhere is None:
+        elsewhere = np.zeros(rewards.shape)
     _plan(
         counts.pairs, counts.successors, counts.sizes, counts.current, counts.visits, runs, weights, rewards, elsewhere,
         policies, gains,
@@ -65,7 +68,7 @@ def _plan(
                     pair = x * num_actions + a
                     score = rewards[run, x, a]
                     if visits[run, x, a] > 0.0:
-                        score += rest[pair] * values[elsewhere[run, x, a]]
+                        score += rest[pair] * values[states[int(elsewhere[run, x, a] * states.size)]]
                         for e in range(begins[pair], begins[pair + 1]):
                             score += chances[e] * values[after[e]]
                     else:

@@ -54,17 +54,17 @@ class PosteriorSampling:
         # From the lowest on: plans are as accurate as gains are large, and a constant would swallow all differences.
         known = counts.earned / np.maximum(counts.visits, 1.0) - counts.lowest[:, None, None]
         rewards = np.where(counts.visits > 0.0, known, dream[:, None, None])
-        elsewhere = np.zeros(rewards.shape, dtype=np.int64)
-        _draw_states(counts.seen, simulation.streams, runs, elsewhere)
+        elsewhere = np.zeros(rewards.shape)
+        _draw_where(counts.seen, simulation.streams, runs, elsewhere)
         plan(counts, runs, weights, rewards, elsewhere, policies)
         free[runs] = False
 
 
 @kernel
-def _draw_states(seen: Any, streams: Any, runs: Any, out: Any) -> None:
-    """For every pair of a state seen, a state drawn evenly from those seen."""
+def _draw_where(seen: Any, streams: Any, runs: Any, out: Any) -> None:
+    """A number in [0, 1) for every pair of a state seen."""
     for run in runs:
-        states = np.flatnonzero(seen[run])
-        for x in states:
-            for a in range(out.shape[2]):
-                out[run, x, a] = states[int(draw(streams[run]) * states.size)]
+        for x in range(out.shape[1]):
+            if seen[run, x]:
+                for a in range(out.shape[2]):
+                    out[run, x, a] = draw(streams[run])

@@ -117,7 +117,8 @@ def exact_regret(algorithm: Any, mdp: FiniteMDP, num_phases: int) -> NDArray[np.
     A temperature that is tuned to K makes each K a run of its own.
     """
     at_least(1, num_phases=num_phases)
-    exact = dataclasses.replace(algorithm, phase_length=1, evaluate=ExactQ(), exploration=())
+    alone = {"exploration": ()} if hasattr(algorithm, "exploration") else {}
+    exact = dataclasses.replace(algorithm, phase_length=1, evaluate=ExactQ(), **alone)
     record = run(exact, mdp, num_phases, record=True, grid=[num_phases]).record
     gains = exact_q_values(mdp, record.policies[0])[0][:, mdp.initial_state]  # type: ignore[union-attr]
     return np.cumsum(solve(mdp).gains[mdp.initial_state] - gains)
