@@ -178,34 +178,13 @@ def _run_chunk(
     """The fields of a Result that the runs of one simulation contribute."""
     marks: list[NDArray[np.int64]] = []
     sums: list[NDArray[np.float64]] = []
-    kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
-    evaluated: list[bool] = []
-    starts: list[Any] = []
-    weights: list[float] = []
-    surprises: list[Any] = []
-    conditioning: Any = None
-    earned, explored = np.zeros(len(simulation.streams)), np.zeros(len(simulation.streams), dtype=np.int64)
-    policy: Any = None
+    earned, told = np.zeros(len(simulation.streams)), _Told(len(simulation.streams), record)
     for phase in algorithm.phases(simulation, num_steps):
         if simulation.time != (marks[-1][-1] if marks else 0) + phase.data.rewards.shape[1]:
             raise InvalidInput("an algorithm must yield one Phase for every rollout, with its data")
         marks.append(simulation.time - phase.data.rewards.shape[1] + phase.data.stretch_ends)
         sums.append(phase.data.reward_sums)
-        evaluated.append(phase.q_hat is not None)
-        if evaluated[-1]:
-            weights.append(phase.weight)
-            if phase.conditioning is not None:
-                conditioning = np.maximum(phase.conditioning, 0.0 if conditioning is None else conditioning)
-            surprises.append(None if phase.surprise is None else _root_mean_square(phase.surprise) / phase.weight)
-        if phase.exploring is not None:
-            explored += phase.data.rewards.shape[1] * phase.exploring
-        else:
-            policy = phase.policy
-        if record:
-            starts.append(phase.data.states[:, 0])
-            for name, (source, _) in RECORDED.items():
-                if evaluated[-1] or name == "policies":
-                    kept[name].append(getattr(phase, source))
+        told.add(phase)
         advance(phase.data.rewards.size)
         if callback:
             earned += sums[-1].sum(axis=1)
@@ -215,25 +194,67 @@ def _run_chunk(
     if simulation.time != num_steps:
         raise InvalidInput(f"an algorithm that was to act for {num_steps} steps acted for {simulation.time}")
     cumulated = np.cumsum(np.concatenate(sums, axis=1), axis=1)
-    result: dict[str, Any] = {
+    return told.fields(simulation.shape) | {
         "phase_ends": np.array([ends[-1] for ends in marks]),
-        "evaluated": np.array(evaluated),
         "rewards": np.stack([part.sum(axis=1) for part in sums], axis=1),
         "cumulated": cumulated[:, np.searchsorted(np.concatenate(marks), simulation.grid)],
-        "weights": np.array(weights),
-        "explored": explored,
-        "surprise": None if not surprises or surprises[0] is None else np.stack(surprises, axis=1),
-        "conditioning": conditioning,
-        "final_policy": policy,
-        "next_policy": phase.next_policy,
     }
-    if record:
-        result["starts"] = np.stack(starts, axis=1).astype(np.int64)
-        runs, *table = simulation.shape
-        for name, values in kept.items():
-            empty = np.empty((runs, 0, *(table if RECORDED[name][1] else table[:1])))
-            result[name] = empty if not values else None if values[0] is None else np.stack(values, axis=1)
-    return result
+
+
+class _Told:
+    """What phases tell of themselves, beside rewards."""
+
+    def __init__(self, runs: int, record: bool) -> None:
+        self.record = record
+        self.kept: dict[str, list[Any]] = {name: [] for name in RECORDED}
+        self.evaluated: list[bool] = []
+        self.weights: list[float] = []
+        self.starts: list[Any] = []
+        self.surprises: list[Any] = []
+        self.conditioning: Any = None
+        self.explored = np.zeros(runs, dtype=np.int64)
+        self.policy: Any = None
+        self.next_policy: Any = None
+
+    def add(self, phase: Phase) -> None:
+        """Take in one phase."""
+        self.evaluated.append(phase.q_hat is not None)
+        self.next_policy = phase.next_policy
+        if phase.exploring is not None:
+            self.explored += phase.data.rewards.shape[1] * phase.exploring
+        else:
+            self.policy = phase.policy
+        if self.evaluated[-1]:
+            self.weights.append(phase.weight)
+            self.surprises.append(None if phase.surprise is None else _root_mean_square(phase.surprise) / phase.weight)
+        if phase.conditioning is not None:
+            worst = 0.0 if self.conditioning is None else self.conditioning
+            self.conditioning = np.maximum(phase.conditioning, worst)
+        if self.record:
+            self.starts.append(phase.data.states[:, 0])
+            for name, (source, _) in RECORDED.items():
+                if self.evaluated[-1] or name == "policies":
+                    self.kept[name].append(getattr(phase, source))
+
+    def fields(self, shape: tuple[int, int, int]) -> dict[str, Any]:
+        """For a Result, and its Record if there is to be one."""
+        surprising = bool(self.surprises) and self.surprises[0] is not None
+        found: dict[str, Any] = {
+            "evaluated": np.array(self.evaluated),
+            "weights": np.array(self.weights),
+            "explored": self.explored,
+            "surprise": np.stack(self.surprises, axis=1) if surprising else None,
+            "conditioning": self.conditioning,
+            "final_policy": self.policy,
+            "next_policy": self.next_policy,
+        }
+        if self.record:
+            found["starts"] = np.stack(self.starts, axis=1).astype(np.int64)
+            runs, *table = shape
+            for name, values in self.kept.items():
+                empty = np.empty((runs, 0, *(table if RECORDED[name][1] else table[:1])))
+                found[name] = empty if not values else None if values[0] is None else np.stack(values, axis=1)
+        return found
 
 
 def _root_mean_square(table: NDArray[np.float64]) -> NDArray[np.float64]:
