@@ -20,7 +20,9 @@ untuned: .venv/.installed
 	$(BIN)/aapi reproduce untuned --preset paper --seed 1 --out results/untuned
 	$(BIN)/aapi sweep studies/exploration.toml --out results/exploration
 	$(BIN)/aapi sweep studies/flat.toml --out results/flat
-	$(BIN)/python docs/untuned.py results/untuned results/exploration results/flat
+	$(BIN)/aapi reproduce ablation --preset paper --out results/ablation
+	$(BIN)/aapi figures results/ablation --format png
+	$(BIN)/python docs/untuned.py results/untuned results/exploration results/flat results/ablation
 
 # docs/theory.md and its pictures: every lemma, and what was measured.
 theory: .venv/.installed

@@ -6,6 +6,7 @@ make untuned
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from aapi.evaluation import SelfConsistent
 from aapi.experiments import Store, summarise
 from aapi.improvement import ExponentialAverage, Predicted, PreviousEstimate, Zero
 from aapi.report.markdown import comparison_lines, result_lines, scale_lines
+from aapi.report.parts import exchanges
 from aapi.schedules import Growing
 
 HERE = Path(__file__).parent
@@ -29,8 +31,8 @@ PROBLEMS = {
 GUESSES = {"zero": Zero(), "previous": PreviousEstimate(), "average": ExponentialAverage(), "predicted": Predicted()}
 
 
-def main(untuned: str, exploration: str, flat: str) -> None:
-    """Fill the template in."""
+def main(untuned: str, exploration: str, flat: str, ablation: str) -> None:
+    """Fill the template in, and copy the figure of the ablation, which `aapi figures` has drawn."""
     summary, rewards = _summary(untuned), _summary(exploration).rows
     rows = [row for row in summary.rows if row.plan.study == "untuned"]
     inserts = {
@@ -42,7 +44,11 @@ def main(untuned: str, exploration: str, flat: str) -> None:
         "exploration": _grid(rewards),
         "flat": _grid(_summary(flat).rows),
         "surprise": _surprises(),
+        "effects": [f"- {told}" for told in exchanges(_summary(ablation).rows)[0].effects()],
     }
+
+    figure = Path(ablation) / "figures" / "ablation-parts-two-column.png"
+    shutil.copyfile(figure, HERE / "pictures" / "ablation.png")
 
     def insert(match: re.Match[str]) -> str:
         return "\n".join(inserts[match[1]])
