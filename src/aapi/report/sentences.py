@@ -23,7 +23,8 @@ MOST_SCORES = 6
 
 def sentences(summary: Summary) -> list[str]:
     """What was run; who earned more, where the data can tell; and how near the optimum that is."""
-    apart = [row for row in summary.rows if row.plan.together is None]
+    together = _with_one_choice(summary.rows)
+    apart = [row for row in summary.rows if row.plan.study not in together]
     rows = apart or summary.rows
     # Where parts are exchanged, the first line is as good as any other, and nothing to compare all with.
     studies = {row.plan.study for row in rows} - {exchange.study for exchange in exchanges(rows)}
@@ -105,8 +106,14 @@ def _best(rows: Sequence[Row]) -> str:
     return "; ".join(told) + (f"; {rest} more problem{'s are' if rest > 1 else ' is'} in the table" if rest else "")
 
 
+def _with_one_choice(rows: Sequence[Row]) -> set[str]:
+    """The studies in which problems share a choice; what is not tuned at all belongs there, too."""
+    return {row.plan.study for row in rows if row.plan.together is not None}
+
+
 def _how_near(rows: Sequence[Row]) -> str:
-    together = [row for row in rows if row.plan.together is not None]
+    studies = _with_one_choice(rows)
+    together = [row for row in rows if row.plan.study in studies]
     if together:
         usual = [row for row in together if row.plan.reward_scale == 1.0] or together
         first = max(usual, key=lambda row: row.plan.runs).plan
