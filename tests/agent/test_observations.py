@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from aapi.agent.observations import observations_of
+from aapi.environments.observations import observations_of
 from aapi.errors import InvalidInput, TooLarge
 
 FINITE = {

@@ -18,7 +18,7 @@ from aapi.improvement import (
 )
 from aapi.mdp import FiniteMDP
 from aapi.simulation import FiniteSimulation, PhaseData, transition_tables
-from aapi.simulation.random import streams
+from aapi.kernels.random import streams
 
 # states, actions, rewards; returns of two steps start at the first three.
 PHASES = [

@@ -14,7 +14,7 @@ from aapi.features import Coordinates, FeatureMatrix
 from aapi.improvement import Adaptive, PreviousEstimate, QHistory, SampledAdaptive, Zero, boltzmann
 from aapi.mdp import FiniteMDP
 from aapi.simulation import FiniteSimulation, transition_tables
-from aapi.simulation.random import streams
+from aapi.kernels.random import streams
 
 MC = MonteCarlo(horizon=5)
 
@@ -325,7 +325,7 @@ def test_algorithms_that_do_not_account_for_their_steps_are_refused():
             for rollouts in self.lengths:
                 for length in rollouts:
                     data = simulation.rollout(policy, length)
-                yield aapi.algorithms.Phase(1, policy, data, policy)
+                yield aapi.learners.Phase(1, policy, data, policy)
 
     assert aapi.run(Mine([60], [40]), ergodic(5, 2), 100).phase_ends.tolist() == [60, 100]
     for wrong, message in (
@@ -366,7 +366,7 @@ def test_progress_adds_up(monkeypatch):
         yield done.append
         assert sum(done) == total
 
-    monkeypatch.setattr(sys.modules["aapi.algorithms.run"], "progress_bar", bar)
+    monkeypatch.setattr(sys.modules["aapi.run"], "progress_bar", bar)
     aapi.run(aapi.AAPI(phase_length=10, evaluate=MC), ergodic(5, 2), 105, 7, threads=2, progress=True)
     assert sum(done) == 735
 

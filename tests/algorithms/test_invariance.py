@@ -10,7 +10,7 @@ from aapi.environments import deep_sea, ergodic, garnet, river_swim
 from aapi.evaluation import MonteCarlo
 from aapi.improvement import Adaptive, PreviousEstimate, QHistory, boltzmann
 from aapi.mdp import FiniteMDP
-from aapi.simulation.random import streams
+from aapi.kernels.random import streams
 
 
 def scaled(mdp, factor):

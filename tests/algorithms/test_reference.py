@@ -12,7 +12,7 @@ from aapi.evaluation import ExactQ, MonteCarlo
 from aapi.features import Coordinates, FeatureMatrix, OneHot
 from aapi.mdp import policy_values
 from aapi.simulation import transition_tables
-from aapi.simulation.random import streams
+from aapi.kernels.random import streams
 
 RUNS, SEED = 3, 5
 RIDGE = 0.37  # no simple fraction: the greedy policy must not meet ties that rounding would break

@@ -14,8 +14,8 @@ from aapi.evaluation import ExactQ, MonteCarlo
 from aapi.features import Fourier, OneHot, Radial, Tiles
 from aapi.improvement import PreviousEstimate, SampledAdaptive, Scheduled, Zero
 from aapi.simulation import ContinuousProblem, ContinuousSimulation
-from aapi.simulation.jit import kernel
-from aapi.simulation.random import draw, fill_normal
+from aapi.kernels.jit import kernel
+from aapi.kernels.random import draw, fill_normal
 
 EVALUATE = MonteCarlo(horizon=9, ridge=0.8)
 ALGORITHMS = {

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from aapi.evaluation.linear import NormalEquations
-from aapi.evaluation.regression import add_product, factorise
+from aapi.approximation.normal_equations import NormalEquations
+from aapi.kernels.linalg import add_product, factorise
 from aapi.features import Fourier, Radial, Tiles
-from aapi.simulation.basis import LINEAR, Basis
-from aapi.simulation.linear_policy import aligned_zeros
+from aapi.features.basis import LINEAR, Basis
+from aapi.approximation.linear_policy import aligned_zeros
 
 RAW = Basis(LINEAR, np.zeros(3), np.ones(3), 0, np.empty((0, 0)), np.empty(0), 1.0, 0, linear=True)
 BASES = {

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from aapi.improvement.sampling import draw_sample, place_in_reservoir, reservoir_size, sample_scales
-from aapi.simulation.random import streams
+from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales
+from aapi.kernels.random import streams
 
 RUNS = 20_000
 

@@ -10,7 +10,7 @@ from aapi.memory import Counts, CountTransitions
 from aapi.memory.counts import DEEPEST
 from aapi.memory.model import average_model, average_probabilities, draw_gamma, sampled_model
 from aapi.simulation import PhaseData
-from aapi.simulation.random import streams
+from aapi.kernels.random import streams
 
 
 def uniform(simulation):

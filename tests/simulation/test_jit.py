@@ -74,7 +74,7 @@ def test_one_flipped_byte_is_noticed(warm, tmp_path):
 
 
 def test_a_cache_that_disappears_while_running_is_done_without(tmp_path):
-    script = SCRIPT.replace("result =", "import shutil; shutil.rmtree(aapi.simulation.jit.cache_folder())\nresult =")
+    script = SCRIPT.replace("result =", "import shutil; shutil.rmtree(aapi.kernels.jit.cache_folder())\nresult =")
     environment = {**os.environ, "AAPI_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
 
@@ -83,7 +83,7 @@ def test_kernels_of_others_are_not_cached(tmp_path):
     script = tmp_path / "mine.py"
     for factor in (2, 1000):
         script.write_text(
-            "from aapi.simulation.jit import kernel\n@kernel\ndef mine(x):\n    return x * FACTOR\n"
+            "from aapi.kernels.jit import kernel\n@kernel\ndef mine(x):\n    return x * FACTOR\n"
             f"FACTOR = {factor}\nprint(mine(1.0))"
         )
         environment = {**os.environ, "AAPI_CACHE_DIR": str(tmp_path)}

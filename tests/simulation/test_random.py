@@ -5,7 +5,7 @@ import pytest
 import reference
 
 from aapi.errors import InvalidInput
-from aapi.simulation.random import (
+from aapi.kernels.random import (
     EDGES,
     HEIGHTS,
     TAIL,

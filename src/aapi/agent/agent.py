@@ -11,19 +11,19 @@ import gymnasium
 import numpy as np
 
 from aapi.agent.defaults import Known, known
-from aapi.agent.observations import Observations, observations_of
 from aapi.agent.score import Score
-from aapi.agent.simulation import GymnasiumSimulation, told
 from aapi.agent.spaces import check_same_spaces
 from aapi.algorithms import RLSVI
 from aapi.checks import at_least
 from aapi.environments.continuing import Continuing
+from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput, TooLarge
 from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Radial
+from aapi.features.basis import LINEAR, TILES, Basis
 from aapi.features.bounds import MOST_FEATURES
+from aapi.kernels.random import streams
 from aapi.progress import progress_bar
-from aapi.simulation.basis import LINEAR, TILES, Basis
-from aapi.simulation.random import streams
+from aapi.simulation.gymnasium import GymnasiumSimulation, told
 
 if TYPE_CHECKING:
     import os

@@ -81,7 +81,7 @@ def vector_defaults(algorithm: str) -> dict[str, Any]:
 
 def agent_defaults(env: gymnasium.Env[Any, Any], features: Any, algorithm: str) -> dict[str, Any]:
     """Settings for an agent in an environment: by whether it learns tables or weights."""
-    from aapi.agent.observations import observations_of
+    from aapi.environments.observations import observations_of
     from aapi.features import OneHot
 
     countable = all(observations_of(env.observation_space).counts)

@@ -1,0 +1,144 @@
+"""What a learner is, three functions on a value, and the only loop that plays one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+from aapi.learners.state import copied
+from aapi.memory import remember
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from aapi.approximation import Array, Policy, QSpace, Temperature
+    from aapi.memory import Memories
+    from aapi.simulation import PhaseData, Simulation, Stretch
+
+__all__ = ["Learner", "LearnerState", "Phase", "play", "with_memories"]
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """Phase k of a batch of runs, for whoever logs, records or stops.
+
+    policy: π_k, by which it acted; next_policy: π_{k+1}. data: D_k.
+    q_hat: Q̂_k, as the space holds it; temperature: η_k(x); surprise: ‖Q̂_k − M_k‖, (runs, states), where there is a
+    table of it; prediction: M_{k+1}. All are missing in a last phase that is too short to be evaluated, and all but
+    q_hat in learners that have none.
+    weight: what the phase counts, its length as a multiple of the first one's; all but q_hat are multiplied by it
+        already, and the prediction by that of the next phase.
+    conditioning: the condition number of the equations behind Q̂_k, (runs,), from evaluations that tell it.
+    exploring: the runs that explored, (runs,), if this is the exploration before phase k, which is not evaluated.
+    """
+
+    number: int
+    policy: Policy
+    data: PhaseData
+    next_policy: Policy
+    q_hat: Array | None = None
+    temperature: Temperature = None
+    surprise: Array | None = None
+    prediction: Array | None = None
+    weight: float = 1.0
+    conditioning: Array | None = None
+    exploring: NDArray[np.bool_] | None = None
+
+
+class LearnerState(Protocol):
+    """What every state of a learner has; it is a frozen dataclass, and has more. k: phases learnt from so far.
+
+    memories: what is remembered of the past. All data that a learner is given goes into all of them, so that others may
+    add memories of their own.
+    """
+
+    @property
+    def k(self) -> int: ...
+
+    @property
+    def memories(self) -> Memories: ...
+
+
+S = TypeVar("S", bound=LearnerState)
+
+
+class Learner(ABC, Generic[S]):
+    """A learning algorithm: `init`, `act` and `update`, on a state that is a value.
+
+    lockstep: whether the lengths of its stretches are the same in all runs. If not, runs are simulated one by one.
+    """
+
+    @property
+    def lockstep(self) -> bool:
+        """True unless a subclass says otherwise."""
+        return True
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+
+    @abstractmethod
+    def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> S:
+        """The state before anything was seen. num_phases: how many there will be, if that is known."""
+
+    @abstractmethod
+    def act(self, state: S) -> Stretch:
+        """What to do next, and for how long. It may be asked several times."""
+
+    @abstractmethod
+    def update(self, state: S, data: PhaseData) -> tuple[S, Phase]:
+        """Learn from the data of the stretch that `act` asked for. It may use the arrays of the state it is given."""
+
+    def observe(self, state: S, data: PhaseData, behaviour: Policy) -> S:
+        """Remember data that another policy made, and learn nothing else from it."""
+        return with_memories(state, remember(state.memories, data, behaviour))
+
+    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for those that know
+        """How many phases there are in so many steps, if `gap` steps lie between them; about, if that depends on data."""
+        return max(1, num_steps // 1000)
+
+
+def with_memories(state: S, memories: Memories) -> S:
+    """The state with other memories."""
+    changed: S = replace(state, memories=memories)  # type: ignore[type-var]
+    return changed
+
+
+def play(
+    learner: Learner[S], simulation: Simulation, num_steps: int, state: S | None = None, *, keep: bool = False
+) -> Iterator[tuple[S, Phase]]:
+    """Let a learner act and learn for some steps: its state and the phase after each stretch. There is no other loop.
+
+    The steps that are left at the end are taken and not learnt from: the last phase is then not complete, and the same
+    simulation may go on with the same state. keep: leave the states that are yielded as they are, so that an error or
+    an interrupt in an update has changed nothing; else their arrays are used again.
+    """
+    last = simulation.time + num_steps
+    if state is None:
+        runs = len(simulation.streams)
+        if not learner.lockstep and runs > 1:
+            raise InvalidInput(f"the runs of {learner!r} fall out of step: simulate one at a time")
+        state = learner.init(simulation.space, runs, learner.count_phases(num_steps, simulation.space))
+    while simulation.time < last:
+        stretch = learner.act(state)
+        data = simulation.rollout(stretch, last - simulation.time)
+        if data.complete:
+            state, phase = _updated(learner, copied(state) if keep else state, data)
+        else:
+            phase = Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
+        yield state, phase
+
+
+def _updated(learner: Learner[S], state: S, data: PhaseData) -> tuple[S, Phase]:
+    """An update that, where it fails, has not moved the random streams."""
+    before = data.streams.copy()
+    try:
+        return learner.update(state, data)
+    except BaseException:
+        data.streams[:] = before
+        raise
