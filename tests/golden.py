@@ -66,7 +66,7 @@ def stages(algorithm, env, features, steps):
     from aapi.batch import simulator
     from aapi.learners import play
 
-    return (phase for _, phase in play(algorithm, simulator(env, features, SEED)(range(RUNS)), steps))
+    return play(algorithm, simulator(env, features, SEED)(range(RUNS)), steps)
 
 
 def hashes(algorithm, env, features, steps) -> list[str]:

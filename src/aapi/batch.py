@@ -15,7 +15,7 @@ from aapi.checks import at_least
 from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.features import Coordinates, Features, Fourier, OneHot, VectorFeatures
-from aapi.learners.learner import Learner, play
+from aapi.learners.learner import Learner, check_learner, play
 from aapi.progress import progress_bar
 from aapi.result import PhaseRecorder, Result, joined_result
 from aapi.simulation import ContinuousSimulation, FiniteSimulation, Simulation, transition_tables
@@ -96,16 +96,6 @@ def run(
     )  # fmt: skip
 
 
-def check_learner(learner: Learner[Any]) -> None:
-    """Raise an error if this is no learner, or an argument of it is wrong."""
-    if not isinstance(learner, Learner):
-        raise InvalidInput(
-            f"a learner is aapi.AAPI(), Politex(…), RLSVI(…) or a class of yours with init, act and update (aapi.Learner, "
-            f"docs/extending.md), not {learner!r}"
-        )
-    learner.check()
-
-
 def check_features(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None) -> None:
     """Raise an error if these features are not for this problem."""
     simulator(env, features)
@@ -117,7 +107,7 @@ def simulator(
 ) -> Callable[[Sequence[int]], Simulation]:  # fmt: skip
     """A function that makes the simulation of a chunk of runs, for whoever wants to see phase after phase:
 
-    for state, phase in play(learner, simulator(env)([0]), num_steps): …
+    for phase in play(learner, simulator(env)([0]), num_steps): …
     """
     if isinstance(env, ContinuousProblem):
         chosen = features or Fourier(order=4)
@@ -158,7 +148,7 @@ def _run_chunk(
 ) -> PhaseRecorder:  # fmt: skip
     """What the runs of one simulation contribute to a Result."""
     recorder = PhaseRecorder(simulation.space, len(simulation.streams), simulation.grid, record)
-    for _, phase in play(learner, simulation, num_steps):
+    for phase in play(learner, simulation, num_steps):
         recorder.add(phase, simulation.time)
         advance(phase.data.rewards.size)
         if callback:

@@ -14,7 +14,7 @@ import aapi
 from aapi.agent import made_environment
 from aapi.errors import InvalidInput
 from aapi.files import read_arrays
-from aapi.names.environments import make_environment
+from aapi.registry.gymnasium_ids import make_environment
 
 ENVS = {
     "table": "little/Discrete-v0",

@@ -78,6 +78,10 @@ class QSpace(ABC):
         """Of the Q-functions of so many runs."""
         return runs, self.rows, self.num_actions
 
+    def describe(self) -> str:
+        """What there is, for people: 16 states, or 81 features."""
+        return f"{self.rows} {'states' if self.countable else 'features'}"
+
     def zeros(self, runs: int) -> Array:
         """Q = 0."""
         return np.zeros(self.shape(runs))

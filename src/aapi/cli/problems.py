@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aapi.cli.algorithms import flag
-from aapi.names.problems import PROBLEMS, make_problem
+from aapi.registry.problems import PROBLEMS, make_problem
 
 if TYPE_CHECKING:
     import argparse

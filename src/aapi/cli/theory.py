@@ -14,8 +14,8 @@ from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_th
 from aapi.cli.problems import add_problem_arguments, given_sizes, read_problem
 from aapi.cli.text import plural, print_facts, print_lines
 from aapi.errors import InvalidInput
-from aapi.names.algorithms import EVALUATION, make_algorithm, problem_defaults
-from aapi.names.features import FINITE_HELP, make_features
+from aapi.presets import problem_settings
+from aapi.registry.feature_words import FINITE_HELP, make_features
 from aapi.progress import showing_progress
 from aapi.report.numbers import told_number
 
@@ -34,8 +34,7 @@ EXAMPLES = """examples:
   aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: what still makes sense
   aapi theory slips                                         where the paper slips, with numbers that show it
 """
-USUAL = {"steps": 100_000, "runs": 20, "seed": 0, "threads": 1, "features": None, "out": None, "algorithm": "aapi"}
-SHARED = ("phase_length", *EVALUATION)
+USUAL = {"steps": 100_000, "runs": 20, "seed": 0, "threads": 1, "features": None, "out": None, "algorithm": "aapi-paper"}
 NAMES = {
     "regret": ("regret", "Σ (λ* − r)"),
     "noise": ("= noise", "Σ (λ_π − r)"),
@@ -64,7 +63,7 @@ def add_command(commands: Any) -> None:
     command.add_argument("--features", metavar="F", help=f"one-hot, {FINITE_HELP}")
     command.add_argument("--out", metavar="DIR", help="write figures (pip install 'aapi[plots]') and theory.json there")
     command.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    add_algorithm_arguments(command, exact=True)
+    add_algorithm_arguments(command, exact=True, usual="aapi-paper")
     command.set_defaults(run=theory)
 
 
@@ -110,15 +109,16 @@ def theory(options: argparse.Namespace) -> None:
 
 
 def read_algorithms(options: argparse.Namespace, problem: FiniteMDP) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The algorithm of the command line, then AAPI and POLITEX, if it is none of them, with the same phases."""
-    defaults = problem_defaults(options.problem, problem, options.algorithm)
-    algorithm, settings = read_algorithm(options, defaults)
-    algorithms = {options.algorithm: algorithm}
-    given = given_settings(options)
-    shared = {name: given[name] for name in SHARED if name in given and options.algorithm not in ("rlsvi", "uniform")}
-    for name in ("aapi", "politex"):
+    """The algorithm of the command line, then the paper's AAPI and POLITEX, if it is none of them, with its phases."""
+    from aapi.registry.algorithms import make_algorithm, takes
+
+    algorithm, settings = read_algorithm(options, problem_settings(options.problem, problem, options.algorithm))
+    algorithms, given = {options.algorithm: algorithm}, given_settings(options)
+    evaluates = options.algorithm not in ("rlsvi", "uniform")
+    shared = {name: given[name] for name in takes("greedy") if name in given and evaluates}
+    for name in ("aapi-paper", "politex"):
         if name not in algorithms:
-            rival = problem_defaults(options.problem, problem, name) | {"phase_length": settings["phase_length"]}
+            rival = problem_settings(options.problem, problem, name) | {"phase_length": settings["phase_length"]}
             algorithms[name] = make_algorithm(name, shared, rival)[0]
     return algorithms, settings
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.agent import Agent
-from aapi.algorithms import RLSVI, count_phases, run
+from aapi.batch import run, simulator
+from aapi.learners import RLSVI
 from aapi.errors import AapiError, InvalidInput
 from aapi.mdp import FiniteMDP
 
@@ -197,9 +198,5 @@ def phases_of(configuration: Configuration, features: int = MANY_FEATURES) -> in
 
     features: of each action, where states are vectors.
     """
-    if not hasattr(configuration.algorithm, "phase_length"):
-        return 1
-    env = configuration.problem.make()
-    tables = isinstance(env, FiniteMDP)
-    shape = (1, *env.rewards.shape) if tables else (1, features, env.num_actions)
-    return max(1, count_phases(configuration.algorithm, configuration.steps, shape, tables))
+    space = simulator(configuration.problem.make(), configuration.features)([0]).space
+    return max(1, configuration.algorithm.count_phases(configuration.steps, space))

@@ -13,7 +13,10 @@ from aapi.kernels.jit import kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["FOURIER", "LINEAR", "RADIAL", "TILES", "Basis", "fill_features", "fill_waves", "finish_features", "scaled"]
+__all__ = [
+    "FOURIER", "LINEAR", "RADIAL", "TILES", "Basis", "fill_features", "fill_waves", "finish_features", "own_vectors",
+    "scaled",
+]  # fmt: skip
 
 LINEAR, FOURIER, RADIAL, TILES = range(4)
 
@@ -91,6 +94,11 @@ class Basis(NamedTuple):
         begun = np.empty((len(observations), 2 * (waves + self.order) + self.num_features - self.size))
         _begin_rows(self, observations, waves, begun)
         return begun, waves, self.order
+
+
+def own_vectors(size: int) -> Basis:
+    """The features of vectors that are features already."""
+    return Basis(LINEAR, np.zeros(size), np.ones(size), 0, np.empty((0, 0)), np.empty(0), 1.0, 0, linear=True)
 
 
 @kernel

@@ -4,7 +4,7 @@ from aapi.learners.aapi import AAPI
 from aapi.learners.adaptive_ftrl import AdaptiveFTRL
 from aapi.learners.exploring import Exploring
 from aapi.learners.greedy import GreedyAPI
-from aapi.learners.learner import Learner, LearnerState, Phase, play
+from aapi.learners.learner import Learner, LearnerState, Phase, Session, play
 from aapi.learners.policy_iteration import PolicyIteration
 from aapi.learners.politex import Politex
 from aapi.learners.rlsvi import RLSVI
@@ -21,6 +21,7 @@ __all__ = [
     "Phase",
     "PolicyIteration",
     "Politex",
+    "Session",
     "Uniform",
     "play",
 ]

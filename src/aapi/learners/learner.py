@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aapi.memory import Memories
     from aapi.simulation import PhaseData, Simulation, Stretch
 
-__all__ = ["Learner", "LearnerState", "Phase", "play", "with_memories"]
+__all__ = ["Learner", "LearnerState", "Phase", "Session", "check_learner", "play", "with_memories"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,36 +109,59 @@ def with_memories(state: S, memories: Memories) -> S:
     return changed
 
 
-def play(
-    learner: Learner[S], simulation: Simulation, num_steps: int, state: S | None = None, *, keep: bool = False
-) -> Iterator[tuple[S, Phase]]:
-    """Let a learner act and learn for some steps: its state and the phase after each stretch. There is no other loop.
+class Session(Generic[S]):
+    """A learner in a simulation: what it knows so far, `state`, and the loop by which it acts and learns.
 
-    The steps that are left at the end are taken and not learnt from: the last phase is then not complete, and the same
-    simulation may go on with the same state. keep: leave the states that are yielded as they are, so that an error or
-    an interrupt in an update has changed nothing; else their arrays are used again.
+    keep: an update leaves the state it was given as it is, so that an error or an interrupt in it has changed nothing;
+        else its arrays are used again.
     """
-    last = simulation.time + num_steps
-    if state is None:
+
+    def __init__(
+        self, learner: Learner[S], simulation: Simulation, num_phases: int | None = None, *, keep: bool = False
+    ) -> None:
         runs = len(simulation.streams)
         if not learner.lockstep and runs > 1:
             raise InvalidInput(f"the runs of {learner!r} fall out of step: simulate one at a time")
-        state = learner.init(simulation.space, runs, learner.count_phases(num_steps, simulation.space))
-    while simulation.time < last:
-        stretch = learner.act(state)
-        data = simulation.rollout(stretch, last - simulation.time)
-        if data.complete:
-            state, phase = _updated(learner, copied(state) if keep else state, data)
-        else:
-            phase = Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
-        yield state, phase
+        self.learner, self.simulation, self.keep = learner, simulation, keep
+        self.state = learner.init(simulation.space, runs, num_phases)
+
+    def play(self, num_steps: int) -> Iterator[Phase]:
+        """Act and learn for some steps: a phase after each stretch. There is no other loop.
+
+        The steps that are left at the end are taken and not learnt from: the last phase is then not complete, and
+        another call goes on with it, where the simulation is able to pause.
+        """
+        last = self.simulation.time + num_steps
+        while self.simulation.time < last:
+            stretch = self.learner.act(self.state)
+            data = self.simulation.rollout(stretch, last - self.simulation.time)
+            if data.complete:
+                yield self._update(data)
+            else:
+                yield Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
+
+    def _update(self, data: PhaseData) -> Phase:
+        """Learn from a stretch. Where that fails, neither the state nor the random streams have moved."""
+        before, streams = self.state, data.streams.copy()
+        try:
+            self.state, phase = self.learner.update(copied(before) if self.keep else before, data)
+        except BaseException:
+            if self.state is before:
+                data.streams[:] = streams
+            raise
+        return phase
 
 
-def _updated(learner: Learner[S], state: S, data: PhaseData) -> tuple[S, Phase]:
-    """An update that, where it fails, has not moved the random streams."""
-    before = data.streams.copy()
-    try:
-        return learner.update(state, data)
-    except BaseException:
-        data.streams[:] = before
-        raise
+def play(learner: Learner[S], simulation: Simulation, num_steps: int) -> Iterator[Phase]:
+    """Let a learner act and learn in a simulation from the beginning: a `Phase` after each stretch."""
+    return Session(learner, simulation, learner.count_phases(num_steps, simulation.space)).play(num_steps)
+
+
+def check_learner(learner: object) -> None:
+    """Raise an error if this is no learner, or an argument of it is wrong."""
+    if not isinstance(learner, Learner):
+        raise InvalidInput(
+            f"a learner is aapi.AAPI(), Politex(…), RLSVI(…) or a class of yours with init, act and update (aapi.Learner, "
+            f"docs/extending.md), not {learner!r}"
+        )
+    learner.check()

@@ -114,6 +114,11 @@ class Counts(Memory):
             raise InvalidInput(f"the counts of transitions are not those of {steps} steps")
         return replace(self, steps=steps, **found)._with_room(1 << max(6, (held - 1).bit_length()))
 
+    def check_steps(self, steps: int) -> None:
+        """Every step is counted."""
+        if self.steps != steps:
+            raise InvalidInput(f"{self.steps} steps were counted, and {steps} were taken")
+
     def draw_q(self, space: QSpace, sweeps: Sweeps, streams: NDArray[np.uint64]) -> Array:
         """A randomised estimate of Q_* from all transitions, for RLSVI."""
         return draw_from_counts(self, cast("Tabular", space).features, sweeps, streams)

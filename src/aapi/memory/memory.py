@@ -22,6 +22,9 @@ class Memory(ABC):
     def add(self, data: PhaseData, policy: Policy) -> Memory:
         """The memory with what happened under a policy in it. It may use the room of the one before."""
 
+    def check_steps(self, steps: int) -> None:
+        """Raise an error if it can be told that this, which was stored, is not of so many steps."""
+
 
 M = TypeVar("M", bound=Memory)
 Kept = TypeVar("Kept", bound=Memory, covariant=True)

@@ -31,26 +31,35 @@ class GymnasiumSimulation:
 
     encode: from an observation to what `space` takes for a state. watch: called now and then with the steps just taken.
     current: the present state, once the environment was reset. episodes: those that ended since the list was emptied.
-    states, actions, rewards: of the stretch under way, of which `filled` steps were taken.
+    states, actions, rewards: of the stretch under way, of which `filled` steps were taken. earned: in those before it.
     """
 
     def __init__(self, env: Continuing | None, space: QSpace, encode: Encoder, seed: int) -> None:
         self.env, self.space, self.encode = env, space, encode
         self.streams, self.grid = streams(seed, [0]), NO_GRID
         self.time = self.filled = 0
+        self.earned = 0.0
         self.current: Any = None
         self.episodes: list[Episode] = []
         self.watch: Callable[[int], None] = lambda steps: None
-        self.begin(0)
+        self._make_room(0)
 
     @property
     def average_reward(self) -> float:
         """Of the stretch under way."""
         return float(self.rewards[0, : self.filled].mean())
 
+    @property
+    def total_reward(self) -> float:
+        """Earned in all steps so far."""
+        return self.earned + float(self.rewards[:, : self.filled].sum())
+
     def begin(self, steps: int) -> None:
-        """Make room for a stretch."""
-        self.filled = 0
+        """Begin a stretch."""
+        self.earned, self.filled = self.total_reward, 0
+        self._make_room(steps)
+
+    def _make_room(self, steps: int) -> None:
         self.states: NDArray[Any] = np.zeros((1, steps, *self.space.state_shape), dtype=self.space.state_dtype)
         self.actions, self.rewards = np.zeros((1, steps), dtype=np.int32), np.zeros((1, steps))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from aapi.mdp import FiniteMDP
-    from aapi.simulation import ContinuousProblem
+    from aapi.environments import ContinuousProblem
 
 __all__ = ["OTHERS", "PROBLEMS", "is_environment", "is_file", "make_problem", "unknown_problem"]
 
@@ -61,7 +61,7 @@ def make_problem(
         raise InvalidInput(f"{name} {takes_what} {word(option)}")
     if name not in PROBLEMS:
         return FiniteMDP.load(name)
-    make = getattr(environments, name.replace("-", "_"))
+    make = vars(environments)[name.replace("-", "_")]
     try:
         model: FiniteMDP | ContinuousProblem = make(**{takes[option]: value for option, value in sizes.items()})
     except InvalidInput as error:
