@@ -42,9 +42,7 @@ def problem_settings(name: str, problem: FiniteMDP | ContinuousProblem, algorith
     return FINITE
 
 
-def agent_settings(
-    env: gymnasium.Env[object, object], features: AgentFeatures | None, algorithm: str
-) -> Settings:
+def agent_settings(env: gymnasium.Env[object, object], features: AgentFeatures | None, algorithm: str) -> Settings:
     """Settings for an agent in an environment, by whether it learns tables or weights."""
     from aapi.environments.observations import observations_of
     from aapi.features import OneHot

@@ -92,7 +92,8 @@ class LinearPolicy:
             raise InvalidInput(f"the differences of a policy cannot be of shape {stored.shape}")
         differences = aligned_zeros(*stored.shape)
         differences[:] = matching(arrays, "differences", differences)
-        return LinearPolicy(**found, differences=differences, span=self.span).check((runs, features, actions))
+        span = bool(matching(arrays, "span", np.array(self.span)))
+        return LinearPolicy(**found, differences=differences, span=span).check((runs, features, actions))
 
     @staticmethod
     def join(parts: Sequence[LinearPolicy]) -> LinearPolicy:

@@ -15,8 +15,8 @@ from aapi.cli.problems import add_problem_arguments, given_sizes, read_problem
 from aapi.cli.text import plural, print_facts, print_lines
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
-from aapi.registry.feature_words import FINITE_HELP, make_features
 from aapi.progress import showing_progress
+from aapi.registry.feature_words import FINITE_HELP, make_features
 from aapi.report.numbers import told_number
 
 if TYPE_CHECKING:
@@ -34,7 +34,15 @@ EXAMPLES = """examples:
   aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: what still makes sense
   aapi theory slips                                         where the paper slips, with numbers that show it
 """
-USUAL = {"steps": 100_000, "runs": 20, "seed": 0, "threads": 1, "features": None, "out": None, "algorithm": "aapi-paper"}
+USUAL = {
+    "steps": 100_000,
+    "runs": 20,
+    "seed": 0,
+    "threads": 1,
+    "features": None,
+    "out": None,
+    "algorithm": "aapi-paper",
+}
 NAMES = {
     "regret": ("regret", "Σ (λ* − r)"),
     "noise": ("= noise", "Σ (λ_π − r)"),

@@ -15,8 +15,8 @@ from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_th
 from aapi.cli.text import plural, print_facts, text_plot
 from aapi.errors import AapiError, InvalidInput
 from aapi.presets import agent_settings
-from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_environment
 from aapi.registry.feature_words import FEATURES_HELP, make_features
+from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_environment
 
 if TYPE_CHECKING:
     from aapi.agent import Agent, Progress

@@ -12,18 +12,17 @@ import numpy as np
 import aapi
 from aapi.agent import Agent
 from aapi.agent.agent import continuing
-from aapi.batch import check_features, run
+from aapi.algorithms import Uniform, check_features, run
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
+from aapi.evaluation import ExactQ
 from aapi.experiments.description import canonical, described, digest, source_hash, source_version
 from aapi.mdp import FiniteMDP, policy_values, solve
-from aapi.presets import agent_settings, problem_settings
-from aapi.registry.algorithms import make_algorithm
-from aapi.registry.gymnasium_ids import make_continuing
-from aapi.registry.feature_words import make_features
-from aapi.registry.problems import OTHERS, PROBLEMS, is_environment, is_file, make_problem, unknown_problem
-from aapi.environments import ContinuousProblem
-from aapi.learners import Learner, Uniform
+from aapi.names.algorithms import agent_defaults, make_algorithm, problem_defaults
+from aapi.names.environments import make_continuing
+from aapi.names.features import make_features
+from aapi.names.problems import OTHERS, PROBLEMS, is_environment, is_file, make_problem, unknown_problem
+from aapi.simulation import ContinuousProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -222,12 +221,14 @@ def configure(
     if make is not None:
         built, settings = _own(make, given), dict(given)
     elif problem.is_foreign:
-        built, settings = make_algorithm(algorithm, given, agent_settings(env, features, algorithm))
+        built, settings = make_algorithm(algorithm, given, agent_defaults(env, features, algorithm))
     else:
         known = problem.name if problem.model is None else ""
-        built, settings = make_algorithm(algorithm, given, problem_settings(known, env, algorithm))
+        built, settings = make_algorithm(algorithm, given, problem_defaults(known, env, algorithm))
     built.check()
     if problem.is_foreign:
+        if isinstance(getattr(built, "evaluate", None), ExactQ):
+            raise InvalidInput(f"exact evaluation needs a model, and {problem.name} has none")
         Agent(built, env, features)  # says what is wrong with the features
         env.close()
     return Configuration(problem, built, settings, int(steps), features)
@@ -240,6 +241,6 @@ def _own(make: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
     except Exception as error:
         told = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise InvalidInput(f"{name} cannot be called with {dict(settings)}: {told}") from error
-    if not isinstance(algorithm, Learner):
-        raise InvalidInput(f"{name} must return a learner (aapi.Learner; see docs/extending.md), not {algorithm!r}")
+    if not all(hasattr(algorithm, part) for part in ("check", "phases")):
+        raise InvalidInput(f"{name} must return an algorithm, not {algorithm!r}")
     return algorithm

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.errors import AapiError, InvalidInput
-from aapi.registry.algorithms import ALGORITHMS, takes as settings_of
-from aapi.registry.gymnasium_ids import check_ending
-from aapi.registry.problems import OTHERS, PROBLEMS, is_environment, is_file, make_problem, unknown_problem
+from aapi.names.algorithms import ALGORITHMS
+from aapi.names.environments import check_ending
+from aapi.names.problems import OTHERS, PROBLEMS, is_environment, is_file, make_problem, unknown_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,7 +107,7 @@ def read_algorithm(entry: Mapping[str, Any]) -> AlgorithmEntry:
     name, make = entry.get("name"), _maker(entry.get("make"))
     if not isinstance(name, str) or (make is None and name not in ALGORITHMS):
         raise InvalidInput(f"name must be one of {', '.join(ALGORITHMS)}, not {name!r}")
-    takes = _parameters(make) if make else settings_of(name)
+    takes = _parameters(make) if make else ("phase_length", *ALGORITHMS[name])
     known = ALGORITHM_KEYS | dict.fromkeys(takes if takes is not None else entry, object)
     _check(entry, known | ALGORITHM_KEYS, f"{name} takes")
     tune = tuple(entry.get("tune", ()))

@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.batch import simulator
-from aapi.learners import play
+from aapi.algorithms import simulator
 from aapi.errors import AapiError
 from aapi.experiments.jobs import Job
 from aapi.experiments.store import StoreError
 from aapi.experiments.work import expected_seconds, phases_of, run_key
 from aapi.mdp import FiniteMDP, solve
-from aapi.environments import ContinuousProblem
+from aapi.simulation import ContinuousProblem, LinearPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from aapi.learners import Phase
+    from aapi.algorithms import Phase
     from aapi.experiments.configuration import Configuration, Problem
     from aapi.experiments.store import Run, Store
     from aapi.experiments.study import Cell
@@ -116,7 +115,7 @@ def _look(configuration: Configuration, seed: int, number: int) -> bytes:
     wanted = frames(phases_of(configuration, simulation.shape[1]))
     kept: list[tuple[int, int]] = []
     seen: dict[str, list[Any]] = {name: [] for name in QUANTITIES}
-    for phase in play(configuration.algorithm, simulation, configuration.steps):
+    for phase in configuration.algorithm.phases(simulation, configuration.steps):
         if phase.number in wanted and phase.exploring is None:
             kept.append((phase.number, simulation.time))
             for name, table in see(phase).items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.agent import Agent
-from aapi.batch import run
+from aapi.algorithms import run
 from aapi.checks import at_least
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments.configuration import Configuration, Problem, configure

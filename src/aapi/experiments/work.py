@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.agent import Agent
-from aapi.batch import run, simulator
-from aapi.learners import RLSVI
+from aapi.algorithms import RLSVI, count_phases, run
 from aapi.errors import AapiError, InvalidInput
 from aapi.mdp import FiniteMDP
 
@@ -198,5 +197,9 @@ def phases_of(configuration: Configuration, features: int = MANY_FEATURES) -> in
 
     features: of each action, where states are vectors.
     """
-    space = simulator(configuration.problem.make(), configuration.features)([0]).space
-    return max(1, configuration.algorithm.count_phases(configuration.steps, space))
+    if not hasattr(configuration.algorithm, "phase_length"):
+        return 1
+    env = configuration.problem.make()
+    tables = isinstance(env, FiniteMDP)
+    shape = (1, *env.rewards.shape) if tables else (1, features, env.num_actions)
+    return max(1, count_phases(configuration.algorithm, configuration.steps, shape, tables))

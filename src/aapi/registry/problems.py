@@ -11,8 +11,8 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from aapi.mdp import FiniteMDP
     from aapi.environments import ContinuousProblem
+    from aapi.mdp import FiniteMDP
 
 __all__ = ["OTHERS", "PROBLEMS", "is_environment", "is_file", "make_problem", "unknown_problem"]
 

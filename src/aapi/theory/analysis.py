@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from aapi.batch import run, simulator
-from aapi.learners import Exploring
-from aapi.result import Result
+from aapi.algorithms import Result, count_phases, run
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.progress import progress_bar
@@ -166,8 +164,10 @@ def analysed_runs(
 
 def _count_stretches(algorithm: Any, num_steps: int, mdp: FiniteMDP) -> int:
     """About how many policies there are in so many steps: phases, what is left over, and explorations."""
-    phases = algorithm.count_phases(num_steps, simulator(mdp)([0]).space) + 1
-    return int(2 * phases if isinstance(algorithm, Exploring) else phases)
+    if not hasattr(algorithm, "phase_length"):
+        return num_steps
+    phases = count_phases(algorithm, num_steps, (1, *mdp.rewards.shape)) + 1
+    return 2 * phases if getattr(algorithm, "exploration", ()) else phases
 
 
 def stacked(parts: list[Part]) -> Part:

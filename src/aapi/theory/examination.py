@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aapi.learners import Politex
+from aapi.algorithms import Politex
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import ExactQ
 from aapi.theory.analysis import Analysis, analysed_runs

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aapi.batch import run
-from aapi.learners import AAPI, Politex, Uniform
+from aapi.algorithms import AAPI, Politex, Uniform, run
 from aapi.environments import ergodic
 from aapi.errors import DoesNotExist
 from aapi.evaluation import ExactQ
