@@ -38,7 +38,7 @@ def test_finite_problems_are_taken_apart_once(folder):
 def test_it_says_what_the_theory_says(folder):
     cell, candidate, about = kept(folder)["ergodic 5", 1.0, "aapi"]
     analysis = theory.analysed_runs(candidate.algorithm, ergodic(5), 4000, 3, cell.seed, features=candidate.features)
-    assert about == summary(analysis, theory.measured_pairs(analysis, theory.constants(ergodic(5))))
+    assert about == summary(analysis, theory.check_bounds(analysis, theory.constants(ergodic(5))))
     with Store(folder, write=False) as store:
         runs = store.runs(candidate.key, cell.seed, range(3))
     regrets = [4000 * (analysis.against.gain - run.average_reward) for run in runs]

@@ -67,7 +67,7 @@ def _phases(configuration: Configuration) -> int | None:
 
 
 def _take_apart(configuration: Configuration, seed: int, runs: int) -> bytes:
-    from aapi.theory import analysed_runs, constants, measured_pairs
+    from aapi.theory import analysed_runs, constants, check_bounds
     from aapi.theory.summary import summary
 
     mdp: Any = configuration.problem.make()
@@ -77,4 +77,4 @@ def _take_apart(configuration: Configuration, seed: int, runs: int) -> bytes:
     problem = digest(configuration.problem.description)
     if problem not in _known:
         _known[problem] = constants(mdp)
-    return packed_inside(summary(found, measured_pairs(found, _known[problem])))
+    return packed_inside(summary(found, check_bounds(found, _known[problem])))
