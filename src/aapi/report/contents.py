@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.experiments.plan import titled
-from aapi.experiments.standing import standing
+from aapi.experiments.status import session_status
 from aapi.report.curves import read_curve
 from aapi.report.kept import decompositions, insides
 from aapi.report.parts import exchanges, looks
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.experiments.store import Store
-    from aapi.experiments.summary import Row, Summary
+    from aapi.experiments.store import Session, Store
+    from aapi.experiments.summary import Row, Sensitivity, Summary
     from aapi.statistics import Interval
 
 __all__ = ["DETAILS", "contents"]
@@ -37,13 +37,13 @@ DIGITS = 6  # of curves; tables have all
 def contents(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0]) -> dict[str, Any]:
     """What is in a store, for the page."""
     points, cells = detail
-    state = standing(store)
+    state = session_status(store)
     running = state is not None and state.state == "running"
     return {
         "sentences": sentences(summary) if summary.rows else [],
         "notices": [*failures(summary, missing=not running), *_unseen(store, summary.rows)],
         "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
-        "standing": None if state is None else state.facts(),
+        "standing": None if state is None else state.to_dict(),
         "styles": {label: style.facts() for label, style in looks(summary.rows).items()},
         "rows": [_row(row) | {"curve": _curve(store, row, points)} for row in summary.rows],
         "comparisons": [
@@ -131,7 +131,7 @@ def _exchanges(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _sensitivity(summary: Summary, entries: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _sensitivity(summary: Summary, entries: Sequence[Sensitivity]) -> Iterator[dict[str, Any]]:
     rows = {(row.plan.study, row.plan.title, row.plan.algorithm): row for row in summary.rows}
     for entry in entries:
         row = rows[entry["study"], titled(entry["problem"], entry["reward_scale"]), entry["algorithm"]]
@@ -145,7 +145,7 @@ def _sensitivity(summary: Summary, entries: Sequence[dict[str, Any]]) -> Iterato
             "names": list(candidate), "x": value if number else ", ".join(map(told_value, candidate.values())),
             "y": entry["score"] if scored else entry["mean"], "scored": scored, "deviation": entry["std"] / unit,
             "comparable": scored or entry["mean"] is None, "runs": entry["runs"], "failed": entry["failed"],
-            "chosen": row.plan.together is None and row.choice == candidate,
+            "chosen": row.plan.shared_tuning is None and row.choice == candidate,
         }  # fmt: skip
 
 
@@ -202,7 +202,7 @@ def _packed(table: NDArray[np.floating[Any]]) -> dict[str, Any]:
     return {"low": low, "high": high, "count": scaled.size, "packed": packed}
 
 
-def _session(session: dict[str, Any], running: bool) -> dict[str, Any]:
+def _session(session: Session, running: bool) -> dict[str, Any]:
     machine, lines = session["machine"], session["plan"]["lines"] if isinstance(session["plan"], dict) else []
     facts = {
         "studies": ", ".join(dict.fromkeys(line["study"] for line in lines)),

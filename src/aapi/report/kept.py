@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aapi.experiments.decomposed import stored_decomposition
-from aapi.experiments.inside import Inside, median_run, stored_inside
+from aapi.experiments.decomposition import stored_decomposition
+from aapi.experiments.trace import LearnerTrace, median_run, stored_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,12 +33,12 @@ def _kept(rows: Sequence[Row], look: Callable[[Row], Any]) -> Iterator[tuple[str
             yield problem, plan.algorithm, kept
 
 
-def insides(store: Store, rows: Sequence[Row]) -> Iterator[tuple[str, str, Inside]]:
+def insides(store: Store, rows: Sequence[Row]) -> Iterator[tuple[str, str, LearnerTrace]]:
     """What the median run of each was like inside."""
 
-    def look(row: Row) -> Inside | None:
+    def look(row: Row) -> LearnerTrace | None:
         run = median_run(row.runs)
-        return None if run is None else stored_inside(store, run.key)
+        return None if run is None else stored_trace(store, run.key)
 
     return _kept(rows, look)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from aapi.experiments.summary import Comparison, Row, Summary
+    from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.statistics import Interval
 
 __all__ = [
@@ -161,7 +161,7 @@ def _digits(score: float | None) -> str:
     return "–" if score is None else told_digits(score)
 
 
-def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:
+def sensitivity_lines(sensitivity: Sequence[Sensitivity]) -> Iterator[str]:
     """The average reward of tuning runs as a function of what was tuned, as scores where the optimum is known."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     values: dict[str, None] = {}
@@ -203,7 +203,7 @@ def _total(total: dict[str, Any] | None) -> str:
     return f"{mean}" if lower is None else f"{mean} [{lower}, {upper}]"
 
 
-def _score(entry: dict[str, Any]) -> str:
+def _score(entry: Sensitivity) -> str:
     if entry["mean"] is None:
         return "failed"
     return f"{entry['mean']:.3g}" if entry["score"] is None else f"{entry['score']:.2f}"

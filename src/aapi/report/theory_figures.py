@@ -11,7 +11,7 @@ from aapi.report.colours import styles
 from aapi.report.drawing import INK, Draw, drawing, pen, write_figure
 from aapi.statistics import band
 from aapi.theory import mixing_bound, printed_constant, proven_constant
-from aapi.theory.pairs import DELTA
+from aapi.theory.bound_checks import DELTA
 from aapi.theory.summary import online_terms
 
 if TYPE_CHECKING:
