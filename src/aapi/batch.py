@@ -6,11 +6,11 @@ import functools
 import threading
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from aapi.approximation import Linear, Tabular
+from aapi.approximation import Linear, QSpace, Tabular
 from aapi.checks import at_least
 from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
@@ -22,7 +22,7 @@ from aapi.simulation import ContinuousSimulation, FiniteSimulation, Simulation, 
 from aapi.simulation.data import NO_GRID
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     Callback = Callable[[int, NDArray[np.float64]], object]
 
-__all__ = ["check_features", "run", "simulator", "step_grid"]
+__all__ = ["run", "simulator", "space_of", "step_grid"]
+
+SPACES = 64  # kept ready in a process
 
 
 def run(
@@ -96,11 +98,6 @@ def run(
     )  # fmt: skip
 
 
-def check_features(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None) -> None:
-    """Raise an error if these features are not for this problem."""
-    simulator(env, features)
-
-
 def simulator(
     env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None = None, seed: int = 0,
     grid: NDArray[np.int64] = NO_GRID,
@@ -109,22 +106,33 @@ def simulator(
 
     for phase in play(learner, simulator(env)([0]), num_steps): …
     """
+    space = space_of(env, features)
+    if isinstance(env, ContinuousProblem):
+        return lambda runs: ContinuousSimulation(env, cast("Linear", space), seed, runs, grid)
+    tables = functools.cache(transition_tables)
+    return lambda runs: FiniteSimulation(env, cast("Tabular", space), tables(env), seed, runs, grid)
+
+
+def space_of(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None = None) -> QSpace:
+    """How Q-functions of a problem are held with these features; or an error if they are not for it."""
+    return _space(env, cast("Hashable", features))
+
+
+@functools.lru_cache(SPACES)
+def _space(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None) -> QSpace:
     if isinstance(env, ContinuousProblem):
         chosen = features or Fourier(order=4)
         if not isinstance(chosen, VectorFeatures):
             raise InvalidInput(
                 f"{chosen!r} are features for finite problems: {env.name} takes Fourier, Tiles or Radial"
             )
-        weights = Linear(chosen.basis(env.low, env.high).check(len(env.low)), env.num_actions)
-        return lambda runs: ContinuousSimulation(env, weights, seed, runs, grid)
+        return Linear(chosen.basis(env.low, env.high).check(len(env.low)), env.num_actions)
     chosen = features or (OneHot() if env.coordinates is None else Coordinates())
     if isinstance(chosen, VectorFeatures):
         raise InvalidInput(
             f"{chosen!r} are features of vectors: a finite problem takes OneHot, Coordinates or a matrix"
         )
-    table = Tabular(chosen(env).check(env), env.num_actions, env)
-    tables = functools.cache(transition_tables)
-    return lambda runs: FiniteSimulation(env, table, tables(env), seed, runs, grid)
+    return Tabular(chosen(env).check(env), env.num_actions, env)
 
 
 def step_grid(num_steps: int, points: int = 200) -> NDArray[np.int64]:

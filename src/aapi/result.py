@@ -229,13 +229,13 @@ def _padded(parts: Sequence[NDArray[Any]], filler: float) -> NDArray[Any]:
 
 
 def _record(recorders: Sequence[PhaseRecorder]) -> Record:
-    found: dict[str, Array | None] = {}
+    found: dict[str, Any] = {}
     for name in TABLES:
         parts = [each.table(name) for each in recorders]
         found[name] = np.concatenate([part for part in parts if part is not None]) if parts[0] is not None else None
     starts = np.concatenate([np.stack(each.starts, axis=1) for each in recorders])
-    first = recorders[0]
-    return Record(starts=starts, evaluated=np.array(first.evaluated), weights=np.array(first.weights), **found)
+    evaluated, weights = np.array(recorders[0].evaluated), np.array(recorders[0].weights)
+    return Record(starts=starts, evaluated=evaluated, weights=weights, **found)
 
 
 def _root_mean_square(table: Array) -> Array:

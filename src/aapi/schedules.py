@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aapi.approximation import QSpace
 
-    ScheduleLike = int | "Schedule" | Callable[[int, int, QSpace], int]
+    ScheduleLike: TypeAlias = "int | Schedule | Callable[[int, int, QSpace], int]"
 
 __all__ = ["Constant", "Growing", "Schedule", "as_schedule"]
 
@@ -21,10 +22,13 @@ __all__ = ["Constant", "Growing", "Schedule", "as_schedule"]
 class Schedule:
     """The lengths of phases, the same in all runs. A phase counts in Algorithm 1's sums in proportion to its length.
 
-    One of yours needs `__call__` alone; a function will do. shortest: no phase is shorter.
+    One of yours needs `__call__` alone; a function will do.
     """
 
-    shortest: int = 1
+    @property
+    def shortest_phase(self) -> int:
+        """No phase is shorter."""
+        return 1
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
@@ -54,7 +58,7 @@ class Constant(Schedule):
         at_least(1, phase_length=self.length)
 
     @property
-    def shortest(self) -> int:
+    def shortest_phase(self) -> int:
         """τ."""
         return int(self.length)
 
@@ -83,7 +87,7 @@ def as_schedule(part: ScheduleLike) -> Schedule:
     """A schedule: one length for all phases, a schedule, or a function that is one; or an error."""
     if isinstance(part, Schedule):
         return part
-    if isinstance(part, type) or isinstance(part, str) or (not callable(part) and not isinstance(part, numbers.Real)):
+    if isinstance(part, type | str) or (not callable(part) and not isinstance(part, numbers.Real)):
         raise InvalidInput(f"phase_length must be a whole number or a schedule such as Growing(), not {part!r}")
     return _Function(part) if callable(part) else Constant(part)
 
@@ -106,6 +110,11 @@ class Growing(Schedule):
     first: float = 2.0
     per_weight: float = 0.4
     most: int = 5000
+
+    @property
+    def shortest_phase(self) -> int:
+        """As it is given."""
+        return int(self.shortest)
 
     def check(self) -> None:
         """No number may be negative, and no phase empty."""

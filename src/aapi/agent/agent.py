@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
-from aapi.agent.defaults import Known, known
 from aapi.agent.representation import default_features, represent
 from aapi.agent.score import Score
 from aapi.agent.spaces import check_same_spaces
 from aapi.checks import at_least
 from aapi.environments.continuing import Continuing
+from aapi.environments.known import Known, known
 from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
 from aapi.kernels.random import streams
@@ -188,7 +188,7 @@ class Agent:
     def probabilities(self, observation: Any) -> Array:
         """π(·|observation), (actions,)."""
         state = np.asarray(self.simulation.encoded(observation))[None, None]
-        return self.space.probabilities(self.policy, state)[0, 0]
+        return np.asarray(self.space.probabilities(self.policy, state)[0, 0])
 
     def evaluate(
         self,

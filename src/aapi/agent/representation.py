@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-import gymnasium
 import numpy as np
 import scipy.sparse
 
@@ -18,6 +17,8 @@ from aapi.features.basis import own_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import gymnasium
 
     from aapi.environments.observations import Encoder, Observations
 

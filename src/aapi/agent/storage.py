@@ -37,8 +37,9 @@ LONGEST = 1 << 31  # a stretch
 
 @dataclass(frozen=True, eq=False)
 class EnvSnapshot:
-    """Where an environment was. description: how it was made; snapshot: what `Continuing.restore` takes; state: what the
-    agent saw of it; both None before the first step.
+    """Where an environment was. description: how it was made.
+
+    snapshot: what `Continuing.restore` takes; state: what the agent saw of it; both None before the first step.
     """
 
     description: dict[str, Any] | None = None
@@ -91,7 +92,7 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"this agent cannot be saved: {error}") from None
     arrays["agent"] = np.frombuffer(text.encode(), dtype=np.uint8)
     with atomic_write(path) as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def load(

@@ -12,7 +12,7 @@ from aapi.approximation.linear_policy import LinearPolicy, draw_action
 from aapi.approximation.normal_equations import NormalEquations, fit_weighted
 from aapi.approximation.projected_equations import equations_of_vectors
 from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import NOT_STORED, Array, QSpace, Surprise
+from aapi.approximation.space import NOT_STORED, Array, QSpace, Surprise, no_streams
 from aapi.checks import matching
 from aapi.errors import InvalidInput
 from aapi.features.basis import Basis
@@ -163,7 +163,7 @@ class LinearSurprise(Surprise):
     num_phases: int | None = field(metadata=NOT_STORED)
     num_actions: int = field(metadata=NOT_STORED)
     k: int = 0
-    streams: NDArray[np.uint64] | None = field(default=None, metadata=NOT_STORED)
+    streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     def last(self) -> None:

@@ -85,7 +85,7 @@ def equations_of_sums(
     features: ActiveFeatures, policy: NDArray[np.float64], visits: NDArray[np.float64], earned: NDArray[np.float64],
     totals: NDArray[np.float64], arrivals: NDArray[np.float64], products: NDArray[np.float64],
 ) -> Equations:  # fmt: skip
-    """The equations of a run from sums over all its steps; see `Traces`. Without a trace, totals and products are empty."""
+    """The equations of a run from sums over its steps; see `Traces`. Without a trace, totals and products are empty."""
     gram, shares = of_visits(features, visits)
     transposed = products.copy() if products.size else _spread(gram, features.num_features)
     _subtract_arrivals(

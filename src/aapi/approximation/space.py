@@ -1,4 +1,4 @@
-"""How Q-functions are held: one interface, and nobody who uses it asks whether there are tables or weights behind it."""
+"""How Q-functions are held: one interface, and nobody who uses it asks whether there are tables or weights behind."""
 
 from __future__ import annotations
 
@@ -16,16 +16,21 @@ if TYPE_CHECKING:
     from aapi.approximation.projected_equations import Equations
     from aapi.mdp import FiniteMDP
 
-__all__ = ["NORMS", "NOT_STORED", "Array", "Policy", "QSpace", "Surprise", "Temperature"]
+__all__ = ["NORMS", "NOT_STORED", "Array", "Policy", "QSpace", "Surprise", "Temperature", "no_streams"]
 
 Array: TypeAlias = NDArray[np.float64]
-States: TypeAlias = NDArray[np.int32] | NDArray[np.float64]
+States: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.float64]
 # A table (runs, states, actions) or a `LinearPolicy`, a number for each state or a `LinearTemperature`: what they are
 # is between a space and its simulation.
 Policy: TypeAlias = Any
 Temperature: TypeAlias = Any
 NORMS = ("sup", "span")
 NOT_STORED = {"stored": False}  # metadata of fields of a state that are not saved with it: they follow from the rest
+
+
+def no_streams() -> NDArray[np.uint64]:
+    """The random streams of no run."""
+    return np.empty((0, 4), dtype=np.uint64)
 
 
 class Surprise(ABC):
@@ -101,8 +106,9 @@ class QSpace(ABC):
         if not self.countable:
             raise InvalidInput(f"{what} countable states, and these are observation vectors")
 
-    def check_states(self, states: States, name: str) -> None:
+    def check_states(self, states: States, name: str) -> None:  # noqa: ARG002 - for tables
         """Raise an error if some of these, which were stored, are no states."""
+        return  # any finite vector is one
 
     @abstractmethod
     def uniform(self, runs: int) -> Policy:

@@ -12,7 +12,7 @@ import numpy as np
 from aapi.approximation.boltzmann import boltzmann
 from aapi.approximation.projected_equations import equations_of_steps
 from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import NOT_STORED, Array, QSpace, Surprise
+from aapi.approximation.space import NOT_STORED, Array, QSpace, Surprise, no_streams
 from aapi.approximation.sparse_features import fit_averages, fit_features, predict
 from aapi.checks import within
 from aapi.errors import InvalidInput
@@ -149,7 +149,7 @@ class TabularSurprise(Surprise):
     num_phases: int | None = field(metadata=NOT_STORED)
     num_actions: int = field(metadata=NOT_STORED)
     k: int = 0
-    streams: NDArray[np.uint64] | None = field(default=None, metadata=NOT_STORED)
+    streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     def last(self) -> Array:

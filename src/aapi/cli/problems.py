@@ -10,8 +10,8 @@ from aapi.registry.problems import PROBLEMS, make_problem
 if TYPE_CHECKING:
     import argparse
 
+    from aapi.environments import ContinuousProblem
     from aapi.mdp import FiniteMDP
-    from aapi.simulation import ContinuousProblem
 
 __all__ = ["add_problem_arguments", "given_sizes", "read_problem"]
 

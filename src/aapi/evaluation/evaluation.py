@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aapi.memory import Memory, MemorySpec
     from aapi.simulation import PhaseData
 
-    EvaluationLike = "Evaluation | Callable[[Policy, Experience], Array]"
+    EvaluationLike: TypeAlias = "Evaluation | Callable[[Policy, Experience], Array]"
 
 __all__ = ["Estimate", "Evaluation", "as_evaluation", "estimate"]
 
@@ -51,6 +51,11 @@ class Evaluation:
         return None
 
     off_policy: bool = False
+
+    @property
+    def shortest_phase(self) -> int:
+        """No phase that it evaluates may be shorter."""
+        return 1
 
     def check(self, phase_length: int) -> None:
         """Raise an error if an argument is wrong, or phases of this length cannot be evaluated."""

@@ -46,6 +46,11 @@ class ImportanceMonteCarlo(Evaluation):
         """The steps of the window, and how likely each action was."""
         return KeepSteps(self.window, probabilities=True)
 
+    @property
+    def shortest_phase(self) -> int:
+        """H: a window of returns must fit."""
+        return int(self.horizon)
+
     def check(self, phase_length: int) -> None:
         """Refuse arguments that leave nothing to regress on."""
         at_least(1, horizon=self.horizon)

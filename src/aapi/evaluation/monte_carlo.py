@@ -31,6 +31,11 @@ class MonteCarlo(Evaluation):
     centre: bool = False
     ridge: float = 1.0
 
+    @property
+    def shortest_phase(self) -> int:
+        """H: a window of returns must fit."""
+        return int(self.horizon)
+
     def check(self, phase_length: int) -> None:
         """Refuse arguments that leave nothing to regress on."""
         at_least(1, horizon=self.horizon)

@@ -17,7 +17,7 @@ from aapi.memory import KeepSteps, SumTraces
 if TYPE_CHECKING:
     from aapi.approximation import Array, Policy, QSpace
     from aapi.approximation.projected_equations import Equations
-    from aapi.memory import Experience
+    from aapi.memory import Experience, LinearMemory, MemorySpec
 
 __all__ = ["Projected"]
 
@@ -35,7 +35,7 @@ class Projected(Evaluation):
     off_policy = True
 
     @property
-    def memory(self) -> SumTraces | KeepSteps:
+    def memory(self) -> MemorySpec[LinearMemory]:
         """Sums over all phases, or the steps of some."""
         if self.reuse == "all":
             return SumTraces(float(self.trace))
@@ -56,8 +56,7 @@ class Projected(Evaluation):
 
     def __call__(self, policy: Policy, seen: Experience) -> Estimate:
         """Q̂_k, with the conditioning of its equations."""
-        space, memory = seen.space, self.memory
-        data = seen.recall(memory) if isinstance(memory, SumTraces) else seen.recall(memory)
+        space, data = seen.space, seen.recall(self.memory)
         q_hat, conditioning = space.zeros(seen.runs), np.empty(seen.runs)
         rank = np.empty(seen.runs, dtype=np.int64)
         for run, equations in enumerate(data.equations(policy, float(self.trace))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aapi.approximation import Array
     from aapi.memory import Counts
 
-    ExplorationLike = "Exploration | Callable[[Situation], Excursion | None]"
+    ExplorationLike: TypeAlias = "Exploration | Callable[[Situation], Excursion | None]"
 
 __all__ = ["Excursion", "Exploration", "Situation", "as_exploration", "within_budget"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from aapi.approximation import NORMS
 from aapi.checks import at_least, finite, one_of
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from aapi.approximation import Surprise, Temperature
 
-    LearningRateLike = "LearningRate | Callable[[int, Surprise], Temperature]"
+    LearningRateLike: TypeAlias = "LearningRate | Callable[[int, Surprise], Temperature]"
 
 __all__ = ["SCHEDULES", "Adaptive", "LearningRate", "SampledAdaptive", "Scheduled", "as_learning_rate"]
 

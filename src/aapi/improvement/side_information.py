@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from aapi.approximation import Array
     from aapi.improvement.leader import Leader
 
-    SideInformationLike = "SideInformation | Callable[[Leader], Array]"
+    SideInformationLike: TypeAlias = "SideInformation | Callable[[Leader], Array]"
 
 __all__ = [
     "ExponentialAverage",

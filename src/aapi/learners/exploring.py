@@ -120,6 +120,20 @@ class Exploring(Learner[ExploringState]):
         """Remember data that another policy made."""
         return replace(state, inner=self.learner.observe(state.inner, data, behaviour))
 
+    @property
+    def phase_steps(self) -> int | None:
+        """The learner's τ."""
+        return self.learner.phase_steps
+
+    def with_phase_steps(self, steps: int) -> Exploring:
+        """The same around the learner with another τ."""
+        return replace(self, learner=self.learner.with_phase_steps(steps))
+
+    @property
+    def inner(self) -> Learner[Any]:
+        """The learner."""
+        return self.learner
+
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
         """Phases of the learner, with explorations between them."""
         between = usual_steps(space.shape(1)) if space.countable and self.lockstep else 0
@@ -154,7 +168,7 @@ class Exploring(Learner[ExploringState]):
 
 
 def usual_steps(shape: tuple[int, ...]) -> int:
-    """The length of an exploration, of tables (runs, states, actions): enough to get somewhere, short beside a phase."""
+    """The length of an exploration in tables (runs, states, actions): enough to get somewhere, short beside a phase."""
     return int(max(STEPS, min(MOST_STEPS, STEPS_PER_PAIR * shape[1] * shape[2])))
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from aapi.errors import InvalidInput
 from aapi.learners.state import copied
@@ -15,6 +13,7 @@ from aapi.memory import remember
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from aapi.approximation import Array, Policy, QSpace, Temperature
@@ -59,10 +58,12 @@ class LearnerState(Protocol):
     """
 
     @property
-    def k(self) -> int: ...
+    def k(self) -> int:
+        """Phases learnt from."""
 
     @property
-    def memories(self) -> Memories: ...
+    def memories(self) -> Memories:
+        """By their specs."""
 
 
 S = TypeVar("S", bound=LearnerState)
@@ -98,8 +99,22 @@ class Learner(ABC, Generic[S]):
         """Remember data that another policy made, and learn nothing else from it."""
         return with_memories(state, remember(state.memories, data, behaviour))
 
+    @property
+    def phase_steps(self) -> int | None:
+        """τ, if all phases are of one length."""
+        return None
+
+    def with_phase_steps(self, steps: int) -> Learner[S]:  # noqa: ARG002 - for those that can
+        """The same learner with phases of another length, if they are of one length; else itself."""
+        return self
+
+    @property
+    def inner(self) -> Learner[Any]:
+        """The learner itself; of one around another, the innermost."""
+        return self
+
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for those that know
-        """How many phases there are in so many steps, if `gap` steps lie between them; about, if that depends on data."""
+        """How many phases there are in so many steps, `gap` steps apart; about, if that depends on data."""
         return max(1, num_steps // 1000)
 
 
@@ -161,7 +176,7 @@ def check_learner(learner: object) -> None:
     """Raise an error if this is no learner, or an argument of it is wrong."""
     if not isinstance(learner, Learner):
         raise InvalidInput(
-            f"a learner is aapi.AAPI(), Politex(…), RLSVI(…) or a class of yours with init, act and update (aapi.Learner, "
+            "a learner is AAPI(), Politex(…), RLSVI(…) or a subclass of aapi.Learner with init, act and update (see "
             f"docs/extending.md), not {learner!r}"
         )
     learner.check()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aapi.approximation.space import NOT_STORED
@@ -97,6 +97,16 @@ class PolicyIteration(Learner[PolicyIterationState]):
         length = as_schedule(self.phase_length)
         return length(k, start, space) / length(1, 0, space)
 
+    @property
+    def phase_steps(self) -> int | None:
+        """τ, if all phases are of one length."""
+        schedule = as_schedule(self.phase_length)
+        return schedule.shortest_phase if isinstance(schedule, Constant) else None
+
+    def with_phase_steps(self, steps: int) -> PolicyIteration:
+        """The same with another τ; a schedule stays."""
+        return self if self.phase_steps is None else replace(self, phase_length=steps)
+
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
         """How many whole phases there are in so many steps, `gap` steps apart."""
         return as_schedule(self.phase_length).count(num_steps, space, gap)
@@ -115,7 +125,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
         schedule.check()
         if rate.needs_equal_phases and not isinstance(schedule, Constant):
             raise InvalidInput("temperatures that grow with the number of phases need phases of one length")
-        evaluate.check(schedule.shortest)
+        evaluate.check(schedule.shortest_phase)
         self._check_prediction(evaluate)
         rate.check()
         as_side_information(self.side_information).check()

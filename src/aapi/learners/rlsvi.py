@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aapi.approximation.space import NOT_STORED
@@ -83,6 +83,15 @@ class RLSVI(Learner[RLSVIState]):
         policy = state.space.softmax(q_hat, 0.0)
         after = RLSVIState(state.k + 1, memories, state.space, data.time, q_hat, policy)
         return after, Phase(after.k, state.policy, data, policy, state.q_hat)
+
+    @property
+    def phase_steps(self) -> int:
+        """τ."""
+        return int(self.phase_length)
+
+    def with_phase_steps(self, steps: int) -> RLSVI:
+        """The same with another τ."""
+        return replace(self, phase_length=steps)
 
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for others
         """T/τ, rounded down."""

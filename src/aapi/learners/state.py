@@ -7,7 +7,7 @@ A state is a frozen dataclass of arrays, numbers, other such dataclasses, and me
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +38,12 @@ def copied(state: T) -> T:
     """A state that shares no array with another: the one may be updated and the other kept."""
     value: Any = state
     if isinstance(value, np.ndarray):
-        return value.copy()
+        return cast("T", value.copy())
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}  # type: ignore[return-value]
+        return cast("T", {key: copied(item) for key, item in value.items()})
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = {name: copied(item) for name, item in vars(value).items() if _is_state(item)}
-        return dataclasses.replace(value, **parts)  # type: ignore[return-value]
+        return cast("T", dataclasses.replace(value, **parts))
     return state
 
 
@@ -80,16 +80,16 @@ def restored(like: T, arrays: Arrays, prefix: str = "") -> T:
     """The state that `stored` gave; `like` is a new one of the same learner. Every array is checked against it."""
     value: Any = like
     if isinstance(value, np.ndarray):
-        return matching(arrays, prefix, value)
+        return cast("T", matching(arrays, prefix, value))
     if isinstance(value, bool | int | float):
-        return type(value)(matching(arrays, prefix, np.asarray(value)))
+        return cast("T", type(value)(matching(arrays, prefix, np.asarray(value))))
     if isinstance(value, dict):
         parts = enumerate(value.items())
-        return {key: restored(item, arrays, f"{prefix}_{number}") for number, (key, item) in parts}  # type: ignore[return-value]
+        return cast("T", {key: restored(item, arrays, f"{prefix}_{number}") for number, (key, item) in parts})
     start = f"{prefix}_" if prefix else ""
     mine = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     if isinstance(value, _Restores):
-        return value.restored(mine)  # type: ignore[no-any-return]
+        return cast("T", value.restored(mine))
     return restored_fields(like, mine)
 
 
@@ -98,4 +98,4 @@ def restored_fields(like: T, arrays: Arrays) -> T:
     value: Any = like
     parts = {name: part for name, part in _stored_fields(value).items() if part is not None}
     found = {name: restored(part, arrays, name) for name, part in parts.items()}
-    return dataclasses.replace(value, **found)  # type: ignore[no-any-return]
+    return cast("T", dataclasses.replace(value, **found))

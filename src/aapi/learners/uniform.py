@@ -53,6 +53,15 @@ class Uniform(Learner[UniformState]):
         after = replace(state, k=state.k + 1, memories=memories, start=data.time)
         return after, Phase(after.k, state.policy, data, state.policy)
 
+    @property
+    def phase_steps(self) -> int:
+        """τ."""
+        return int(self.phase_length)
+
+    def with_phase_steps(self, steps: int) -> Uniform:
+        """The same with another τ."""
+        return replace(self, phase_length=steps)
+
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for others
         """T/τ, rounded down."""
         return int((num_steps + gap) // (self.phase_length + gap))

@@ -1,7 +1,7 @@
 """What is remembered of past phases: counts of transitions, sums over traces, or the last steps."""
 
 from aapi.memory.counts import Counts, CountTransitions
-from aapi.memory.memory import Experience, Memories, Memory, MemorySpec, begin, remember
+from aapi.memory.memory import Experience, LinearMemory, Memories, Memory, MemorySpec, begin, remember
 from aapi.memory.traces import SumTraces, Traces
 from aapi.memory.window import KeepSteps, Window
 
@@ -10,6 +10,7 @@ __all__ = [
     "Counts",
     "Experience",
     "KeepSteps",
+    "LinearMemory",
     "Memories",
     "Memory",
     "MemorySpec",

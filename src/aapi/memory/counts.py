@@ -82,7 +82,7 @@ class Counts(Memory):
     def _with_room(self, entries: int) -> Counts:
         """The same with room for so many transitions in each run, and a hash table that is at most half full."""
         runs, held = self.pairs.shape
-        wider: dict[str, NDArray[Any]] = {}
+        wider: dict[str, Any] = {}
         for name in ENTRIES:
             old: NDArray[Any] = vars(self)[name]
             wider[name] = np.zeros((runs, entries), dtype=old.dtype)
@@ -188,8 +188,8 @@ def _find_places(pairs: Any, successors: Any, sizes: Any, num_states: Any, place
 @kernel
 def _count(
     states: Any, actions: Any, rewards: Any, last_state: Any, first: Any, visits: Any, earned: Any, seen: Any,
-    attempts: Any, discoveries: Any, lowest: Any, highest: Any, total: Any, pairs: Any, successors: Any, times: Any, sizes: Any,
-    places: Any,
+    attempts: Any, discoveries: Any, lowest: Any, highest: Any, total: Any, pairs: Any, successors: Any, times: Any,
+    sizes: Any, places: Any,
 ) -> None:  # fmt: skip
     num_runs, steps = rewards.shape
     num_states, num_actions = visits.shape[1:]

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from aapi.approximation import Policy, QSpace
+    from aapi.approximation.projected_equations import Equations
     from aapi.simulation import PhaseData
 
-__all__ = ["Experience", "Memories", "Memory", "MemorySpec", "begin", "remember"]
+__all__ = ["Experience", "LinearMemory", "Memories", "Memory", "MemorySpec", "begin", "remember"]
 
 
 class Memory(ABC):
@@ -22,8 +23,17 @@ class Memory(ABC):
     def add(self, data: PhaseData, policy: Policy) -> Memory:
         """The memory with what happened under a policy in it. It may use the room of the one before."""
 
-    def check_steps(self, steps: int) -> None:
+    def check_steps(self, steps: int) -> None:  # noqa: ARG002 - for those that count
         """Raise an error if it can be told that this, which was stored, is not of so many steps."""
+        return  # sums and windows do not count them
+
+
+class LinearMemory(Memory):
+    """A memory from which LSTD-Q(λ) can be solved."""
+
+    @abstractmethod
+    def equations(self, policy: Policy, trace: float) -> Iterator[Equations]:
+        """The projected equations of a policy, run by run."""
 
 
 M = TypeVar("M", bound=Memory)

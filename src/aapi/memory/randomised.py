@@ -170,8 +170,8 @@ def _list_states(visits: Any, after: Any, states: Any, shares: Any) -> Any:
 
 @kernel
 def _fill_table_rhs(
-    states: Any, num_actions: Any, earned: Any, begins: Any, after: Any, often: Any, best: Any, firsts: Any, columns: Any,
-    values: Any, variance: Any, rhs: Any,
+    states: Any, num_actions: Any, earned: Any, begins: Any, after: Any, often: Any, best: Any, firsts: Any,
+    columns: Any, values: Any, variance: Any, rhs: Any,
 ) -> None:  # fmt: skip
     """Φᵀb/σ², b_i = r_i + best(x'_i). Long sums are taken in four parts, which need not wait for each other."""
     rhs[:] = 0.0

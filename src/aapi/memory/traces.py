@@ -11,7 +11,7 @@ from aapi.approximation.projected_equations import equations_of_sums, fade
 from aapi.approximation.space import NOT_STORED
 from aapi.errors import TooLarge
 from aapi.kernels.jit import kernel
-from aapi.memory.memory import Memory, MemorySpec
+from aapi.memory.memory import LinearMemory, MemorySpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ class SumTraces(MemorySpec["Traces"]):
 
 
 @dataclass(frozen=True, eq=False)
-class Traces(Memory):
+class Traces(LinearMemory):
     """Sums over all steps t of every run, with the trace z_t = λ z_{t−1} + φ(x_t, a_t), which phases do not break.
 
     visits: n(x, a), (runs, states, actions). earned: Σ z_t r_t; totals: Σ z_t; trace: the last z_t, (runs, features).

@@ -10,7 +10,7 @@ import numpy as np
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, matching, within
 from aapi.errors import InvalidInput
-from aapi.memory.memory import Memory, MemorySpec
+from aapi.memory.memory import LinearMemory, MemorySpec
 from aapi.memory.randomised import draw_from_steps
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ class KeepSteps(MemorySpec["Window"]):
         """No step yet."""
         if self.count is not None:
             at_least(1, window=self.count)
-        states = np.empty((runs, 0, *space.state_shape), dtype=space.state_dtype)
+        states: NDArray[Any] = np.empty((runs, 0, *space.state_shape), dtype=space.state_dtype)
         actions, numbers = np.empty((runs, 0), dtype=np.int32), np.empty((runs, 0))
         return Window(space, self, states, states, actions, numbers, numbers)
 
 
 @dataclass(frozen=True, eq=False)
-class Window(Memory):
+class Window(LinearMemory):
     """Steps of every run in their order, (runs, steps): states, actions, rewards, and successors, the states after.
 
     states, successors: whole numbers, or vectors with an axis more. probabilities: with which each action was taken;
@@ -67,7 +67,7 @@ class Window(Memory):
         new = {"states": data.states, "actions": data.actions, "rewards": data.rewards, "successors": successors}
         if self.spec.probabilities:
             new["probabilities"] = self.space.action_probabilities(policy, data.states, data.actions)
-        kept: dict[str, NDArray[Any]] = {}
+        kept: dict[str, Any] = {}
         for name, added in new.items():
             held: NDArray[Any] = vars(self)[name]
             both = added if self.spec.count is None else np.concatenate([held, added], axis=1)[:, -self.spec.count :]
@@ -88,7 +88,7 @@ class Window(Memory):
         steps = stored.shape[-1] if stored.ndim else 0
         if self.spec.count is not None and steps > self.spec.count:
             raise InvalidInput(f"{steps} steps are more than the window of {self.spec.count}")
-        found: dict[str, NDArray[Any]] = {}
+        found: dict[str, Any] = {}
         for name in ("states", "successors", "actions", "rewards", "probabilities"):
             like: NDArray[Any] = vars(self)[name]
             count = steps if name != "probabilities" or self.spec.probabilities else 0

@@ -1,4 +1,4 @@
-"""Everything that can be named: learners, parts, features, problems; for the command, study files, saved agents, reports."""
+"""Everything that has a name: learners, parts, features, problems; for the command, studies, saved agents, reports."""
 
 from aapi.registry.parts import PARTS, part_from_json, part_to_json, register
 

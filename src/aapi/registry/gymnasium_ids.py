@@ -37,8 +37,8 @@ def make_continuing(
     name: str, ending: str | float | None = None, limit: int | None = None, /, **arguments: Any
 ) -> gymnasium.Env[Any, Any]:
     """The environment of that id, with the ending rule given; as it is, for the agent to choose one, if none is."""
-    from aapi.agent.defaults import known
     from aapi.environments import Continuing
+    from aapi.environments.known import known
 
     env = make_environment(name, **arguments)
     if ending is None and limit is None:

@@ -13,7 +13,7 @@ import numpy as np
 from aapi import evaluation
 from aapi.experiments.choice import score
 from aapi.experiments.summary import ENOUGH_RUNS
-from aapi.names.algorithms import EVALUATIONS, SIDE_INFORMATION
+from aapi.registry.algorithms import EVALUATIONS, SIDE_INFORMATION
 from aapi.report.colours import PALETTE, Style, styles
 from aapi.statistics import mean_interval
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from aapi.approximation.space import no_streams
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -61,7 +63,7 @@ class PhaseData:
     part_ends: NDArray[np.int64]
     time: int = 0
     complete: bool = True
-    streams: NDArray[np.uint64] = field(default_factory=lambda: np.empty((0, 4), dtype=np.uint64))
+    streams: NDArray[np.uint64] = field(default_factory=no_streams)
 
     @property
     def steps(self) -> int:
@@ -76,10 +78,13 @@ class Simulation(Protocol):
     grid: steps at which sums of rewards are cut, whatever the stretches.
     """
 
-    space: QSpace
     streams: NDArray[np.uint64]
     time: int
     grid: NDArray[np.int64]
+
+    @property
+    def space(self) -> QSpace:
+        """How Q-functions are held."""
 
     def rollout(self, stretch: Stretch, most: int) -> PhaseData:
         """Act in a stretch until it is over, but for `most` steps at the most; all of its data so far."""

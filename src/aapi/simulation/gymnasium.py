@@ -41,7 +41,7 @@ class GymnasiumSimulation:
         self.earned = 0.0
         self.current: Any = None
         self.episodes: list[Episode] = []
-        self.watch: Callable[[int], None] = lambda steps: None
+        self.watch: Callable[[int], None] = lambda _: None
         self._make_room(0)
 
     @property
