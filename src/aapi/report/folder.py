@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aapi.errors import InvalidInput
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
-from aapi.report.kept import decompositions
+from aapi.report.diagnostics import regret_parts
 from aapi.report.markdown import write_markdown
 from aapi.report.page import write_page
 
@@ -26,5 +26,5 @@ def write_pages(folder: str | os.PathLike[str]) -> tuple[Path, Path]:
             raise InvalidInput(f"nothing was planned in {folder} yet: aapi reproduce and aapi sweep do")
         commands = [session["command"] for session in store.sessions()]
         summary = summarise(store, plans)
-        parts = list(decompositions(store, summary.rows))
+        parts = list(regret_parts(store, summary.rows))
         return write_page(store, summary, folder), write_markdown(summary, folder, commands, parts)
