@@ -125,7 +125,7 @@ def read_algorithms(options: argparse.Namespace, problem: FiniteMDP) -> tuple[di
 
 def check_out(out: Path) -> None:
     """Before anything long is done: can figures be drawn, and does the folder exist?"""
-    from aapi.report.drawing import drawing
+    from aapi.report.panels import drawing
 
     with drawing():
         pass

@@ -13,14 +13,14 @@ from aapi.experiments.standing import standing
 from aapi.report.ablation import ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.curves import read_curve
-from aapi.report.diagnostics import regret_parts, run_phases
 from aapi.report.formatting import format_range, format_setting
 from aapi.report.sensitivity import tuned_values
 from aapi.report.sentences import sentences
+from aapi.report.stored_diagnostics import regret_parts, run_phases
 from aapi.report.tables import failures, format_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from aapi.experiments.summary import Comparison, Row, Summary
     from aapi.report import page_data
     from aapi.report.ablation import Ablation
+    from aapi.report.sensitivity import Entries
     from aapi.statistics import Interval
 
     Json = dict[str, "Json"] | list["Json"] | str | float | bool | None
@@ -70,15 +71,9 @@ def _row(row: Row, curve: page_data.CurveData | None) -> page_data.RowData:
     settings |= {"features": plan.features} if plan.features else {}
     spread = rewards if rewards is not None and rewards.count > 1 else None  # one run has no spread
     return {
-        "study": plan.study,
-        "problem": plan.problem,
-        "reward_scale": plan.reward_scale,
-        "algorithm": plan.algorithm,
-        "steps": plan.steps,
-        "chosen": format_choice(row) if plan.is_tuned else "",
-        "runs": 0 if rewards is None else rewards.count,
-        "planned": plan.runs,
-        "failed": len(row.failed),
+        "study": plan.study, "problem": plan.problem, "reward_scale": plan.reward_scale, "algorithm": plan.algorithm,
+        "steps": plan.steps, "chosen": format_choice(row) if plan.is_tuned else "",
+        "runs": 0 if rewards is None else rewards.count, "planned": plan.runs, "failed": len(row.failed),
         "missing": row.missing,
         "mean": None if rewards is None else rewards.mean.estimate,
         "std": None if spread is None else spread.std,
@@ -86,27 +81,19 @@ def _row(row: Row, curve: page_data.CurveData | None) -> page_data.RowData:
         "upper": None if spread is None else spread.mean.upper,
         "iqm": None if spread is None else spread.interquartile_mean.estimate,
         "worst": None if rewards is None else rewards.worst,
-        "fraction": row.fraction,
-        "score": row.score,
-        "regret": row.regret,
-        "seconds": row.seconds,
+        "fraction": row.fraction, "score": row.score, "regret": row.regret, "seconds": row.seconds,
         "optimal_gain": plan.optimal_gain,
         "settings": ", ".join(f"{name.replace('_', ' ')} {format_setting(value)}" for name, value in settings.items()),
         "curve": curve,
-    }
+    }  # fmt: skip
 
 
 def _comparison(found: Comparison) -> page_data.ComparisonData:
     return {
-        "study": found.study,
-        "problem": found.problem,
-        "reward_scale": found.reward_scale,
-        "ours": found.ours,
-        "theirs": found.theirs,
-        "difference": _interval(found.difference),
-        "improvement": _interval(found.improvement),
-        "verdict": found.verdict,
-    }
+        "study": found.study, "problem": found.problem, "reward_scale": found.reward_scale, "ours": found.ours,
+        "theirs": found.theirs, "difference": _interval(found.difference),
+        "improvement": _interval(found.improvement), "verdict": found.verdict,
+    }  # fmt: skip
 
 
 def _interval(interval: Interval) -> page_data.IntervalData:
@@ -155,7 +142,7 @@ def _ablation(ablation: Ablation, rows: Sequence[Row]) -> page_data.AblationData
     }
 
 
-def _tuned_points(summary: Summary, entries: Sequence[Mapping[str, Any]]) -> Iterator[page_data.TunedPoint]:
+def _tuned_points(summary: Summary, entries: Entries) -> Iterator[page_data.TunedPoint]:
     rows = {(row.plan.study, row.plan.title, row.plan.algorithm): row for row in summary.rows}
     for value in tuned_values(entries):
         row = rows[value.study, value.title, value.algorithm]
@@ -163,18 +150,11 @@ def _tuned_points(summary: Summary, entries: Sequence[Mapping[str, Any]]) -> Ite
         scored = value.score is not None
         unit = best - random if scored and best is not None and random is not None else 1.0
         yield {
-            "problem": value.problem,
-            "reward_scale": value.reward_scale,
-            "algorithm": value.algorithm,
-            "names": list(value.candidate),
-            "x": value.position,
-            "y": value.score if scored else value.mean,
-            "scored": scored,
-            "std": value.std / unit,
-            "runs": value.runs,
-            "failed": value.failed,
+            "problem": value.problem, "reward_scale": value.reward_scale, "algorithm": value.algorithm,
+            "names": list(value.candidate), "x": value.position, "y": value.score if scored else value.mean,
+            "scored": scored, "std": value.std / unit, "runs": value.runs, "failed": value.failed,
             "chosen": row.plan.together is None and row.choice == value.candidate,
-        }
+        }  # fmt: skip
 
 
 def _failed_diagnostics(store: Store, rows: Sequence[Row]) -> Iterator[str]:
@@ -183,7 +163,7 @@ def _failed_diagnostics(store: Store, rows: Sequence[Row]) -> Iterator[str]:
             yield f"{run.algorithm} on {run.problem} has no diagnostics: {run.error}"
     for parts in regret_parts(store, rows):
         if parts.error:
-            yield f"the regret of {parts.algorithm} on {parts.problem} could not be taken apart: {parts.error}"
+            yield f"the regret of {parts.algorithm} on {parts.problem} could not be decomposed: {parts.error}"
 
 
 def _decompositions(store: Store, rows: Sequence[Row]) -> Iterator[page_data.RegretDecomposition]:

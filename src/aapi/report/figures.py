@@ -13,11 +13,10 @@ from aapi.errors import InvalidInput
 from aapi.experiments.plan import titled
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
-from aapi.report import drawing
 from aapi.report.ablation import ablations, row_styles
 from aapi.report.curves import read_curve
-from aapi.report.drawing import FORMATS, INK, WIDTHS, FigureFile, draw_band, draw_line
 from aapi.report.formatting import format_decimal
+from aapi.report.panels import FORMATS, INK, WIDTHS, FigureFile, draw_band, draw_line, drawing, write_panels
 from aapi.report.sensitivity import by_position, tuned_values
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from aapi.report.ablation import Ablation, ProblemKey
     from aapi.report.colours import Style
     from aapi.report.curves import Curve
-    from aapi.report.drawing import Legend, Panel
+    from aapi.report.panels import Legend, Panel
     from aapi.report.sensitivity import TunedValue
 
     Styles = Mapping[str, Style]  # by label
@@ -54,7 +53,7 @@ def write_figures(
     for given, known in ((formats, FORMATS), (widths, WIDTHS)):
         if wrong := [each for each in given if each not in known]:
             raise InvalidInput(f"a figure can be {', '.join(known)}, not {wrong[0]}")
-    with drawing.drawing() as new_figure, Store(folder, write=False) as store:
+    with drawing() as new_figure, Store(folder, write=False) as store:
         summary = summarise(store, store.plans())
         figures = dict(_figures(store, summary, row_styles(summary.rows), log_steps))
         if not figures:
@@ -68,7 +67,7 @@ def write_figures(
             for name, panels in figures.items()
             for width in widths
         ]
-        return drawing.write_figures(new_figure, files, formats, progress=progress)
+        return write_panels(new_figure, files, formats, progress=progress)
 
 
 def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> Iterator[tuple[str, dict[str, Panel]]]:

@@ -1,4 +1,4 @@
-"""Both pages about a folder: report.html to look at, results.md to read and to copy from."""
+"""Both pages about a folder: report.html, with plots, and results.md, the same tables as text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from aapi.errors import InvalidInput
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
-from aapi.report.diagnostics import regret_parts
 from aapi.report.markdown import write_markdown
 from aapi.report.page import write_page
+from aapi.report.stored_diagnostics import regret_parts
 
 if TYPE_CHECKING:
     import os

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.experiments.plan import titled
 from aapi.files import atomic_write
@@ -16,13 +16,13 @@ from aapi.theory import PARTS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from aapi.experiments.summary import Comparison, Row, Summary
     from aapi.report.ablation import Ablation
-    from aapi.report.diagnostics import Diagnostic
     from aapi.report.page_data import RegretParts, TotalData
-    from aapi.report.sensitivity import TunedValue
+    from aapi.report.sensitivity import Entries, TunedValue
+    from aapi.report.stored_diagnostics import Diagnostic
     from aapi.statistics import Interval
 
 __all__ = [
@@ -165,7 +165,7 @@ def _score(score: float | None) -> str:
     return "–" if score is None else format_decimal(score)
 
 
-def sensitivity_lines(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def sensitivity_lines(entries: Entries) -> Iterator[str]:
     """The average reward of tuning runs as a function of what was tuned, as scores where the optimum is known."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for value in tuned_values(entries):

@@ -1,4 +1,4 @@
-"""report.html: one file with everything in it, for people. It asks no network for anything."""
+"""report.html: one file with everything in it, which loads nothing from a network."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def page(store: Store, summary: Summary) -> bytes:
 
 
 def live_page() -> bytes:
-    """The same page without its data, which it asks its server for."""
+    """The same page without its data, which it gets from its server."""
     return _filled(data="").replace(b'<html lang="en"', b'<html lang="en" data-live', 1)
 
 

@@ -11,6 +11,8 @@ from aapi.report.formatting import format_setting
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    Entries = Sequence[Mapping[str, Any]]  # of `Summary.sensitivity`
+
 __all__ = ["TunedValue", "by_position", "tuned_values"]
 
 
@@ -50,7 +52,7 @@ class TunedValue:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else self.text
 
 
-def tuned_values(entries: Sequence[Mapping[str, Any]]) -> list[TunedValue]:
+def tuned_values(entries: Entries) -> list[TunedValue]:
     """Those of a summary."""
     return [TunedValue(**entry) for entry in entries]
 

@@ -116,38 +116,43 @@ def _with_one_choice(rows: Sequence[Row]) -> set[str]:
 def _how_near(rows: Sequence[Row]) -> str:
     studies = _with_one_choice(rows)
     together = [row for row in rows if row.plan.study in studies]
-    if together:
-        usual = [row for row in together if row.plan.reward_scale == 1.0] or together
-        first = max(usual, key=lambda row: row.plan.runs).plan
-        used = [row for row in usual if (row.plan.study, row.plan.reward_scale) == (first.study, first.reward_scale)]
-    else:
-        used = list(rows)
+    used = _largest_unscaled(together) if together else rows
     scored = [row for row in used if row.score is not None]
     if not scored:
         return _why_no_score(used)
     algorithms = _distinct(row.plan.algorithm for row in scored)
     shared = [
-        place
-        for place in dict.fromkeys(row.plan.place for row in scored)
-        if {row.plan.algorithm for row in scored if row.plan.place == place} == set(algorithms)
+        key
+        for key in dict.fromkeys(row.plan.place for row in scored)
+        if {row.plan.algorithm for row in scored if row.plan.place == key} == set(algorithms)
     ] or [scored[0].plan.place]  # a mean over other problems for each would compare nothing
     scored = [row for row in scored if row.plan.place in shared]
-    scores = []
-    for algorithm in algorithms:
-        found = mean_score([row for row in scored if row.plan.algorithm == algorithm])
-        if found is not None:
-            scores.append(
-                (found[0], f"{algorithm} {_number(found[0], '.3f')}" + (f" ± {found[1]:.3f}" if found[1] else ""))
-            )
-    scores.sort(key=lambda each: -each[0])
-    rest = f" and {len(scores) - MOST_SCORES} more" if len(scores) > MOST_SCORES else ""
     where = f"on average over {len(shared)} problems" if len(shared) > 1 else f"on {scored[0].plan.title}"
     how = "With one choice of settings for all problems, and" if together else "With"
-    comma = "; " if any("," in algorithm for algorithm in algorithms) else ", "
-    ranking = comma.join(text for _, text in scores[:MOST_SCORES]) + rest
     runs = format_range(len(row.averages) for row in scored)
     errors = "" if runs == "1" else f" (± standard error, {runs} runs each)"
+    ranking = _ranking(scored, algorithms)
     return f"{how} 0 for acting at random and 1 for the optimum, {where}: {ranking}{errors}."
+
+
+def _largest_unscaled(rows: Sequence[Row]) -> list[Row]:
+    """The rows of the study with most runs, with rewards as they are if it has them."""
+    usual = [row for row in rows if row.plan.reward_scale == 1.0] or rows
+    first = max(usual, key=lambda row: row.plan.runs).plan
+    return [row for row in usual if (row.plan.study, row.plan.reward_scale) == (first.study, first.reward_scale)]
+
+
+def _ranking(rows: Sequence[Row], algorithms: Sequence[str]) -> str:
+    """Mean scores, the highest first."""
+    scores = []
+    for algorithm in algorithms:
+        if (found := mean_score([row for row in rows if row.plan.algorithm == algorithm])) is not None:
+            mean, error = found
+            scores.append((mean, f"{algorithm} {_number(mean, '.3f')}" + (f" ± {error:.3f}" if error else "")))
+    scores.sort(key=lambda each: -each[0])
+    comma = "; " if any("," in algorithm for algorithm in algorithms) else ", "
+    rest = f" and {len(scores) - MOST_SCORES} more" if len(scores) > MOST_SCORES else ""
+    return comma.join(text for _, text in scores[:MOST_SCORES]) + rest
 
 
 def _why_no_score(rows: Sequence[Row]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from aapi.report import colours
 from aapi.report.colours import styles
-from aapi.report.drawing import INK, FigureFile, draw_band, draw_line, drawing, write_figures
+from aapi.report.panels import INK, FigureFile, draw_band, draw_line, drawing, write_panels
 from aapi.statistics import band
 from aapi.theory import mixing_bound, printed_constant, proven_constant
 from aapi.theory.pairs import DELTA
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from aapi.report.drawing import Legend, Panel
+    from aapi.report.panels import Legend, Panel
     from aapi.statistics import Band
     from aapi.theory import Examination
 
@@ -51,7 +51,7 @@ def write_theory_figures(
         for name, panels in theory_figures(examined)
     ]
     with drawing() as new_figure:
-        return write_figures(new_figure, files, formats, progress=progress)
+        return write_panels(new_figure, files, formats, progress=progress)
 
 
 def theory_figures(examined: Examination) -> Iterator[tuple[str, dict[str, Panel]]]:

@@ -1,4 +1,4 @@
-"""Drawing for print: our rules for Matplotlib, and figures of panels that are written atomically."""
+"""Figures of panels for print: our rules for Matplotlib, ticks and legends, and files written atomically."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
     "draw_band",
     "draw_line",
     "drawing",
-    "write_figures",
+    "write_panels",
 ]
 
 FORMATS = ("pdf", "svg", "png")
@@ -94,7 +94,7 @@ def draw_band(axes: Axes, x: ArrayLike, lower: ArrayLike, upper: ArrayLike, colo
     axes.fill_between(x, lower, upper, color=colour, alpha=0.15, linewidth=0)
 
 
-def write_figures(
+def write_panels(
     new_figure: Callable[[], Figure], files: Sequence[FigureFile], formats: Sequence[str], *, progress: bool
 ) -> list[Path]:
     """Write each figure once for each format, and return the paths."""
