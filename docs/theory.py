@@ -19,7 +19,7 @@ from aapi.features import Aggregation
 from aapi.names.algorithms import ALGORITHMS, make_algorithm, problem_defaults
 from aapi.report.theory_figures import write_theory_figures
 from aapi.statistics import band
-from aapi.theory.slips import play, random_sequences
+from aapi.theory.errata import play, random_sequences
 from aapi.theory.summary import online_terms
 
 HERE = Path(__file__).parent
@@ -110,10 +110,10 @@ def pairs(studies, names, digits=4):
     """Measurements beside their bounds."""
     lines = []
     for (problem, name), study in studies.items():
-        found = {pair.name: pair for pair in study.pairs}
+        found = {check.name: check for check in study.checks}
         chosen = [found[each] for each in names]
-        told = [f"{number(pair.measured, digits)} ≤ {number(pair.bound)}" for pair in chosen]
-        lines.append([problem, name, *told])
+        texts = [f"{number(check.measured, digits)} ≤ {number(check.bound)}" for check in chosen]
+        lines.append([problem, name, *texts])
     return table(["problem", "algorithm", *names], lines)
 
 
@@ -229,7 +229,7 @@ def growth(rivals):
 
 def slips():
     """What the paper says, what holds, what shows it."""
-    lines = [[slip.name, slip.printed, slip.instead, slip.shown] for slip in theory.find_slips()]
+    lines = [[each.name, each.printed, each.instead, each.shown] for each in theory.find_errata()]
     escaped = [[cell.replace("|", "&#124;") for cell in line] for line in lines]
     return table(["slip", "printed", "instead", "shown"], escaped)
 

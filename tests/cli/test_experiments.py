@@ -5,7 +5,7 @@ import pytest
 from test_solve import run
 
 from aapi.experiments import FIGURES, Store, reproduction
-from aapi.experiments.figures import PRESETS
+from aapi.experiments.paper_studies import PRESETS, Preset
 
 STUDY = """
 steps = 2000
@@ -56,12 +56,7 @@ def test_tuning_runs_are_never_reported_ones():
 
 
 def test_reproduce_ends_with_the_table_and_the_path(capsys, tmp_path, monkeypatch):
-    few = {
-        "figures": {"runs": 2, "tuning_runs": 1},
-        "others": {"runs": 1, "tuning_runs": 1},
-        "shorter": 50,
-        "points": 7,
-    }
+    few = Preset(points=7, shorter=50, runs=2, tuning_runs=1, other_runs=1, other_tuning_runs=1)
     monkeypatch.setitem(PRESETS, "quick", few)
     status, out, err = run(capsys, "reproduce", "ergodic", "--out", str(tmp_path))
     assert status == 0

@@ -161,7 +161,7 @@ def test_plans_of_another_version_name_the_command_that_helps(tmp_path):
     run_studies(SMALL, tmp_path)
     with Store(tmp_path) as store:
         old = json.dumps([{"study": "small", "runs": 1}])
-        store._database.execute("UPDATE sessions SET plan = ?, command = 'aapi sweep old.toml'", (old,))
+        store.connection.execute("UPDATE sessions SET plan = ?, command = 'aapi sweep old.toml'", (old,))
     with pytest.raises(AapiError, match=r"give the command again that made it.*: aapi sweep old\.toml"):
         write_pages(tmp_path)
     run_studies(SMALL, tmp_path)

@@ -13,7 +13,7 @@ import aapi
 from aapi import theory
 from aapi.environments import deep_sea, ergodic
 from aapi.experiments import Store, summarise
-from aapi.experiments.inside import median_run, read_inside
+from aapi.experiments.trace import median_run, read_trace
 from aapi.mdp import solve
 from studies import STUDY
 
@@ -322,7 +322,7 @@ def test_inside_cartpole_is_a_slice(page, stored):
     page.locator("#quantity button[data-value='policy right']").click()
     heat = plot(page, "#left-map").traces[0]
     row = next(r for r in summarise(stored, stored.plans()).rows if r.plan.problem.startswith("cartpole"))
-    inside = read_inside(stored.inside(median_run(row.runs).key))
+    inside = read_trace(stored.trace(median_run(row.runs).key))
     frame = list(inside.phases).index(int(page.locator("#phase-number").inner_text().split()[0]))
     by_angle = inside.tables["policy"][frame, :, 1].reshape(33, 33)  # and velocity, which is the vertical axis
     assert np.allclose(np.transpose(heat["z"]), by_angle, atol=3e-4)

@@ -54,7 +54,7 @@ def test_real_data_has_the_types_of_the_page(results, detail):
     with Store(results, write=False) as store:
         data = build_page_data(store, summarise(store, store.plans()), detail)
     check(json.loads(json.dumps(data, allow_nan=False)), PageData)
-    assert bool(data["run_phases"]) == bool(detail[1])
+    assert bool(data["traces"]) == bool(detail[1])
 
 
 def test_the_checker_finds_what_is_wrong(results):

@@ -13,7 +13,7 @@ from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import ExactQ, MonteCarlo
 from aapi.mdp import FiniteMDP, policy_values, solve
 from aapi.theory.phases import Phases, without_rare
-from aapi.theory.regret import split
+from aapi.theory.regret import decompose
 
 MC = MonteCarlo(horizon=5)
 ALGORITHMS = {
@@ -81,7 +81,7 @@ def test_by_hand():
         q_values=q, evaluated=np.array([True]), q_hats=q_hat, weights=np.ones(1),
         temperatures=None, surprises=None, predictions=None, reward_scale=1.0,
     )  # fmt: skip
-    parts = split(phases, against)
+    parts = decompose(phases, against)
     assert parts.regret == pytest.approx([6.0])  # 10 · 1 − 4
     assert parts.noise == pytest.approx([-1.5])  # 10 · ¼ − 4
     assert parts.pseudo_regret == pytest.approx([7.5])
@@ -91,7 +91,7 @@ def test_by_hand():
     assert theory.analyse(result).decomposition.total("pseudo_regret") == pytest.approx([7.5])
     broken = Phases(**{**vars(phases), "gains": np.array([0.3])})
     with pytest.raises(DoesNotExist, match="in phase 1 its parts add up only"):
-        split(broken, against)
+        decompose(broken, against)
 
 
 @given(st.data())
@@ -112,7 +112,7 @@ def test_any_policies_against_any_other(data):
         temperatures=None, surprises=None, predictions=None,
         reward_scale=scale,
     )  # fmt: skip
-    parts = split(phases, against)  # raises if they do not add up
+    parts = decompose(phases, against)  # raises if they do not add up
     assert parts.residual <= 1e-8
     assert (parts.estimation[1], parts.online_learning[1]) == (0.0, 0.0)
     assert parts.unevaluated[1] == parts.pseudo_regret[1]
@@ -202,4 +202,6 @@ def test_constant_rewards():
     for algorithm in ("aapi", "exact", "rlsvi"):
         found = theory.analyse(aapi.run(ALGORITHMS[algorithm], mdp, 1000, 2, record=True))
         assert found.decomposition.total("regret") == pytest.approx(0.0, abs=1e-9)
-        assert all(pair.holds for pair in theory.measured_pairs(found, theory.constants(mdp)) if pair.bound is not None)
+        assert all(
+            check.holds for check in theory.check_bounds(found, theory.constants(mdp)) if check.bound is not None
+        )

@@ -150,9 +150,9 @@ def show_slips(options: argparse.Namespace) -> None:
     """Print what the paper says, what holds, and what shows it."""
     import dataclasses
 
-    from aapi.theory import find_slips
+    from aapi.theory import find_errata
 
-    found = find_slips()
+    found = find_errata()
     if options.json:
         print(json.dumps([dataclasses.asdict(slip) for slip in found]))
         return

@@ -51,7 +51,7 @@ def _evaluator_and_column(plan: Plan) -> tuple[str, Column] | None:
     """
     settings = plan.settings
     evaluator, eta = settings.get("evaluation"), settings.get("eta")
-    if not isinstance(evaluator, str) or plan.is_tuned or plan.together:
+    if not isinstance(evaluator, str) or plan.is_tuned or plan.shared_tuning:
         return None
     if eta is None:
         return evaluator, Column(GREEDY)

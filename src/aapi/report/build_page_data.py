@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import base64
 import math
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from aapi.experiments.standing import standing
+from aapi.experiments.status import session_status
 from aapi.report.ablation import ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.curves import read_curve
 from aapi.report.formatting import format_range, format_setting
 from aapi.report.sensitivity import tuned_values
 from aapi.report.sentences import sentences
-from aapi.report.stored_diagnostics import regret_parts, run_phases
+from aapi.report.stored_diagnostics import decompositions, learner_traces
 from aapi.report.tables import failures, format_choice
 
 if TYPE_CHECKING:
@@ -24,14 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.experiments.store import Store
-    from aapi.experiments.summary import Comparison, Row, Summary
+    from aapi.experiments.store import Session, Store
+    from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
+    from aapi.json_types import Json
     from aapi.report import page_data
     from aapi.report.ablation import Ablation
-    from aapi.report.sensitivity import Entries
     from aapi.statistics import Interval
-
-    Json = dict[str, "Json"] | list["Json"] | str | float | bool | None
 
 __all__ = ["DETAILS", "build_page_data"]
 
@@ -46,13 +43,13 @@ PART_DIGITS = 4  # of parts of regret
 def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0]) -> page_data.PageData:
     """What is in a store, for the page. detail: points of a curve, and phases × states of a run."""
     points, cells = detail
-    status = standing(store)
+    status = session_status(store)
     running = status is not None and status.state == "running"
     return {
         "sentences": sentences(summary) if summary.rows else [],
         "notices": [*failures(summary, missing=not running), *_failed_diagnostics(store, summary.rows)],
         "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
-        "status": None if status is None else cast("page_data.StatusData", asdict(status)),
+        "status": None if status is None else cast("page_data.StatusData", status.to_dict()),
         "styles": {label: style.to_dict() for label, style in row_styles(summary.rows).items()},
         "rows": [_row(row, _curve(store, row, points)) for row in summary.rows],
         "comparisons": [_comparison(comparison) for comparison in summary.comparisons],
@@ -60,7 +57,7 @@ def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DE
         "sensitivity": list(_tuned_points(summary, summary.sensitivity)),
         "by_scale": list(_tuned_points(summary, summary.scaled)),
         "decompositions": list(_decompositions(store, summary.rows)) if points else [],
-        "run_phases": list(_run_phases(store, summary.rows, cells)) if cells else [],
+        "traces": list(_traces(store, summary.rows, cells)) if cells else [],
         "sessions": [_session(session, running) for session in store.sessions()],
     }
 
@@ -142,9 +139,9 @@ def _ablation(ablation: Ablation, rows: Sequence[Row]) -> page_data.AblationData
     }
 
 
-def _tuned_points(summary: Summary, entries: Entries) -> Iterator[page_data.TunedPoint]:
+def _tuned_points(summary: Summary, candidates: Sequence[Sensitivity]) -> Iterator[page_data.TunedPoint]:
     rows = {(row.plan.study, row.plan.title, row.plan.algorithm): row for row in summary.rows}
-    for value in tuned_values(entries):
+    for value in tuned_values(candidates):
         row = rows[value.study, value.title, value.algorithm]
         random, best = row.plan.references
         scored = value.score is not None
@@ -153,21 +150,21 @@ def _tuned_points(summary: Summary, entries: Entries) -> Iterator[page_data.Tune
             "problem": value.problem, "reward_scale": value.reward_scale, "algorithm": value.algorithm,
             "names": list(value.candidate), "x": value.position, "y": value.score if scored else value.mean,
             "scored": scored, "std": value.std / unit, "runs": value.runs, "failed": value.failed,
-            "chosen": row.plan.together is None and row.choice == value.candidate,
+            "chosen": row.plan.shared_tuning is None and row.choice == value.candidate,
         }  # fmt: skip
 
 
 def _failed_diagnostics(store: Store, rows: Sequence[Row]) -> Iterator[str]:
-    for run in run_phases(store, rows):
+    for run in learner_traces(store, rows):
         if run.error:
-            yield f"{run.algorithm} on {run.problem} has no diagnostics: {run.error}"
-    for parts in regret_parts(store, rows):
+            yield f"{run.algorithm} on {run.problem} has no learner trace: {run.error}"
+    for parts in decompositions(store, rows):
         if parts.error:
             yield f"the regret of {parts.algorithm} on {parts.problem} could not be decomposed: {parts.error}"
 
 
 def _decompositions(store: Store, rows: Sequence[Row]) -> Iterator[page_data.RegretDecomposition]:
-    for parts in regret_parts(store, rows):
+    for parts in decompositions(store, rows):
         if not parts.error:
             found = {"problem": parts.problem, "algorithm": parts.algorithm, **parts.value}
             yield cast("page_data.RegretDecomposition", _rounded(cast("Json", found)))
@@ -182,9 +179,9 @@ def _rounded(value: Json) -> Json:
     return float(f"{value:.{PART_DIGITS}g}") if isinstance(value, float) else value
 
 
-def _run_phases(store: Store, rows: Sequence[Row], cells: int) -> Iterator[page_data.RunPhases]:
+def _traces(store: Store, rows: Sequence[Row], cells: int) -> Iterator[page_data.TraceData]:
     """cells: how many states, times phases, to show of each."""
-    for run in run_phases(store, rows):
+    for run in learner_traces(store, rows):
         tables = run.value.tables
         if "visits" in tables:
             count, states = tables["visits"].shape
@@ -214,8 +211,8 @@ def _packed(table: NDArray[np.float64]) -> page_data.PackedTable:
     return {"low": low, "high": high, "count": scaled.size, "packed": base64.b64encode(planes.tobytes()).decode()}
 
 
-def _session(session: dict[str, Any], running: bool) -> page_data.SessionData:
-    machine, plans = session["machine"], session["plan"]["lines"] if isinstance(session["plan"], dict) else []
+def _session(session: Session, running: bool) -> page_data.SessionData:
+    machine, plans = session["machine"], session["plan"]["lines"] if session["plan"] else []
     seeds = [
         f"{plan['seed']}" + (f" (tuning {plan['tuning_seed']})" if len(plan["candidates"]) > 1 else "")
         for plan in plans

@@ -9,7 +9,7 @@ from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
 from aapi.report.markdown import write_markdown
 from aapi.report.page import write_page
-from aapi.report.stored_diagnostics import regret_parts
+from aapi.report.stored_diagnostics import decompositions
 
 if TYPE_CHECKING:
     import os
@@ -26,5 +26,5 @@ def write_pages(folder: str | os.PathLike[str]) -> tuple[Path, Path]:
             raise InvalidInput(f"nothing was planned in {folder} yet: aapi reproduce and aapi sweep do")
         commands = [session["command"] for session in store.sessions()]
         summary = summarise(store, plans)
-        parts = list(regret_parts(store, summary.rows))
-        return write_page(store, summary, folder), write_markdown(summary, folder, commands, parts)
+        found = list(decompositions(store, summary.rows))
+        return write_page(store, summary, folder), write_markdown(summary, folder, commands, found)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from aapi.experiments.summary import Comparison, Row, Summary
+    from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.report.ablation import Ablation
     from aapi.report.page_data import RegretParts, TotalData
-    from aapi.report.sensitivity import Entries, TunedValue
+    from aapi.report.sensitivity import TunedValue
     from aapi.report.stored_diagnostics import Diagnostic
     from aapi.statistics import Interval
 
@@ -165,10 +165,10 @@ def _score(score: float | None) -> str:
     return "–" if score is None else format_decimal(score)
 
 
-def sensitivity_lines(entries: Entries) -> Iterator[str]:
+def sensitivity_lines(candidates: Sequence[Sensitivity]) -> Iterator[str]:
     """The average reward of tuning runs as a function of what was tuned, as scores where the optimum is known."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for value in tuned_values(entries):
+    for value in tuned_values(candidates):
         found.setdefault((value.title, value.algorithm), {})[value.text] = _tuned(value)
     columns = list(dict.fromkeys(text for scores in found.values() for text in scores))
     yield "On tuning runs; 0 is acting at random, 1 the optimum, where both are known; else the average reward."

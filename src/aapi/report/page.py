@@ -28,7 +28,7 @@ FILE = "report.html"
 LARGEST = 3_000_000  # bytes of a page; detail is given up to stay below
 SCRIPTS = (  # each after those that it imports
     "format.js", "dom.js", "state.js", "plots.js", "tables.js", "results.js", "ablation.js", "theory.js", "curves.js",
-    "sensitivity.js", "run_phases.js", "maps.js", "diagnostics.js", "main.js",
+    "sensitivity.js", "traces.js", "maps.js", "diagnostics.js", "main.js",
 )  # fmt: skip
 IMPORT_OR_EXPORT = re.compile(r"^(import [^;]*;\n|export )", re.MULTILINE)
 

@@ -5,10 +5,31 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 __all__ = [
-    "AblationColumn", "AblationData", "AblationProblem", "BandData", "ComparisonData", "CurveData", "Detail",
-    "ErrorCurves", "IntervalData", "LemmaPair", "Numbers", "OnlineTerms", "PackedTable", "PageData", "PartCurves",
-    "RegretDecomposition", "RegretParts", "RowData", "RunPhases", "SessionData", "StateSpace", "StatusData",
-    "StyleData", "TotalData", "TunedPoint",
+    "AblationColumn",
+    "AblationData",
+    "AblationProblem",
+    "BandData",
+    "BoundCheckData",
+    "ComparisonData",
+    "CurveData",
+    "Detail",
+    "ErrorCurves",
+    "IntervalData",
+    "Numbers",
+    "OnlineTerms",
+    "PackedTable",
+    "PageData",
+    "PartCurves",
+    "RegretDecomposition",
+    "RegretParts",
+    "RowData",
+    "SessionData",
+    "StateSpace",
+    "StatusData",
+    "StyleData",
+    "TotalData",
+    "TraceData",
+    "TunedPoint",
 ]  # fmt: skip
 
 Numbers = list[float | None]  # None where a number does not exist
@@ -28,7 +49,7 @@ class PageData(TypedDict):
     sensitivity: list[TunedPoint]
     by_scale: list[TunedPoint]
     decompositions: list[RegretDecomposition]
-    run_phases: list[RunPhases]
+    traces: list[TraceData]
     sessions: list[SessionData]
 
 
@@ -221,7 +242,7 @@ class OnlineTerms(TypedDict):
     exceeded: int
 
 
-class LemmaPair(TypedDict):
+class BoundCheckData(TypedDict):
     """What a lemma bounds, as measured, and its bound; where there is none, `reason` says why."""
 
     name: str
@@ -242,7 +263,7 @@ class RegretParts(TypedDict):
     curves: PartCurves
     errors: ErrorCurves
     online_learning: OnlineTerms | None
-    pairs: list[LemmaPair]
+    pairs: list[BoundCheckData]
 
 
 class RegretDecomposition(RegretParts):
@@ -276,7 +297,7 @@ class PackedTable(TypedDict):
     packed: str
 
 
-class RunPhases(TypedDict):
+class TraceData(TypedDict):
     """Some phases of one run, which end at `steps`.
 
     tables, (phases, states[, actions]): visits, policy π_k, q_hat Q̂_k, temperature η_k(x), surprise ‖Q̂_k − M_k‖.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.experiments.plan import titled
 from aapi.report.formatting import format_setting
@@ -11,7 +11,7 @@ from aapi.report.formatting import format_setting
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    Entries = Sequence[Mapping[str, Any]]  # of `Summary.sensitivity`
+    from aapi.experiments.summary import Sensitivity
 
 __all__ = ["TunedValue", "by_position", "tuned_values"]
 
@@ -52,9 +52,9 @@ class TunedValue:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else self.text
 
 
-def tuned_values(entries: Entries) -> list[TunedValue]:
+def tuned_values(candidates: Sequence[Sensitivity]) -> list[TunedValue]:
     """Those of a summary."""
-    return [TunedValue(**entry) for entry in entries]
+    return [TunedValue(**candidate) for candidate in candidates]
 
 
 def by_position(values: Sequence[TunedValue]) -> list[TunedValue]:

@@ -54,7 +54,7 @@ def _how_tuned(rows: Sequence[Row]) -> str:
     what = " or ".join(names)
     runs = format_range(row.plan.tuning_runs for row in tuned)
     others = "one other run" if runs == "1" else f"{runs} other runs"
-    together = all(row.plan.together is not None for row in tuned)
+    together = all(row.plan.shared_tuning is not None for row in tuned)
     best = f"one {what} for all problems was" if together else f"the best {what} for each was"
     return f"; {best} chosen on {others}"
 
@@ -110,7 +110,7 @@ def _best(rows: Sequence[Row]) -> str:
 
 def _with_one_choice(rows: Sequence[Row]) -> set[str]:
     """The studies in which all problems are tuned together."""
-    return {row.plan.study for row in rows if row.plan.together is not None}
+    return {row.plan.study for row in rows if row.plan.shared_tuning is not None}
 
 
 def _how_near(rows: Sequence[Row]) -> str:

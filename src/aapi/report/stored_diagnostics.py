@@ -1,12 +1,12 @@
-"""Stored diagnostics of the rows of a summary: the phases of one run of each, and the parts of its regret."""
+"""Stored diagnostics of the rows of a summary: learner traces, and regret decompositions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
-from aapi.experiments.decomposed import stored_decomposition
-from aapi.experiments.inside import Inside, median_run, stored_inside
+from aapi.experiments.decomposition import stored_decomposition
+from aapi.experiments.trace import LearnerTrace, median_run, stored_trace
 from aapi.report.page_data import RegretParts
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.experiments.summary import Row
 
-__all__ = ["Diagnostic", "regret_parts", "run_phases"]
+__all__ = ["Diagnostic", "decompositions", "learner_traces"]
 
 T = TypeVar("T")
 
@@ -30,18 +30,18 @@ class Diagnostic(Generic[T]):
     error: str
 
 
-def run_phases(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic[Inside]]:
-    """The phases of the median run of each."""
+def learner_traces(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic[LearnerTrace]]:
+    """The trace of the median run of each."""
 
-    def read(row: Row) -> tuple[Inside, str] | None:
+    def read(row: Row) -> tuple[LearnerTrace, str] | None:
         run = median_run(row.runs)
-        found = None if run is None else stored_inside(store, run.key)
+        found = None if run is None else stored_trace(store, run.key)
         return None if found is None else (found, str(found.about.get("error", "")))
 
     return _each(rows, read)
 
 
-def regret_parts(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic[RegretParts]]:
+def decompositions(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic[RegretParts]]:
     """Noise, estimation error and online learning in the regret of each, of some of its runs."""
 
     def read(row: Row) -> tuple[RegretParts, str] | None:

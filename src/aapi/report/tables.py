@@ -22,7 +22,7 @@ def closing_tables(summary: Summary) -> Iterator[str]:
     for study in dict.fromkeys(row.plan.study for row in summary.rows):
         rows = [row for row in summary.rows if row.plan.study == study]
         yield f"\n{study}: {_run_counts(rows)}"
-        if any(row.plan.together for row in rows):
+        if any(row.plan.shared_tuning for row in rows):
             yield "score: 0 is acting at random, 1 the optimum; mean ± its error, and the worst"
             yield from aligned(_shared_choice(rows), right=(3, 4))
         else:

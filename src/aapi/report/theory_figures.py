@@ -11,7 +11,7 @@ from aapi.report.colours import styles
 from aapi.report.panels import INK, FigureFile, draw_band, draw_line, drawing, write_panels
 from aapi.statistics import band
 from aapi.theory import mixing_bound, printed_constant, proven_constant
-from aapi.theory.pairs import DELTA
+from aapi.theory.bound_checks import DELTA
 from aapi.theory.summary import online_terms
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def write_theory_figures(
 def theory_figures(examined: Examination) -> Iterator[tuple[str, dict[str, Panel]]]:
     """Names, and panels by title."""
     decomposition = examined.analysis.decomposition
-    rest = [name for name in REST if decomposition.cumulated(name).any()]
+    rest = [name for name in REST if decomposition.part(name).any()]
     yield (
         "regret",
         {

@@ -3,8 +3,8 @@ import { $, onValue, showChoices, showOptions } from "./dom.js";
 import { distinct } from "./format.js";
 import { drawFollowed, drawMap } from "./maps.js";
 import { showPlot } from "./plots.js";
-import { clampPlace, colourRange, KINDS, nearestFrame, quantitiesOf } from "./run_phases.js";
 import { data } from "./state.js";
+import { clampPlace, colourRange, KINDS, nearestFrame, quantitiesOf } from "./traces.js";
 
 /** @type {Record<string, string>} */
 const CAPTIONS = {
@@ -25,24 +25,24 @@ const selected = {
   quantity: "temperature",
   /** the index of the phase of the left run @type {number | null} */
   frame: null,
-  /** the state that is followed @type {import("./run_phases.js").Place | null} */
+  /** the state that is followed @type {import("./traces.js").Place | null} */
   place: null,
   phases: "this",
   maps: "each",
 };
 
 /** @param {string} problem */
-const runsOf = (problem) => data.run_phases.filter((run) => run.problem === problem);
+const runsOf = (problem) => data.traces.filter((run) => run.problem === problem);
 /** @param {"left" | "right"} side */
 const runOf = (side) =>
-  /** @type {RunPhases} */ (runsOf(selected.problem).find(({ algorithm }) => algorithm === selected[side]));
+  /** @type {TraceData} */ (runsOf(selected.problem).find(({ algorithm }) => algorithm === selected[side]));
 
 export function showDiagnostics() {
   const pairs = data.rows.filter((row) => row.reward_scale === 1).map((row) => `${row.problem}\n${row.algorithm}`);
-  const [count, all] = [data.run_phases.length, distinct(pairs).length];
+  const [count, all] = [data.traces.length, distinct(pairs).length];
   $("inside-count").textContent =
     count < all ? ` ${count} of ${all} pairs of a problem and an algorithm have these diagnostics.` : "";
-  const problems = distinct(data.run_phases.map(({ problem }) => problem));
+  const problems = distinct(data.traces.map(({ problem }) => problem));
   $("inside").hidden = !problems.length;
   if (!problems.length) return;
   if (!problems.includes(selected.problem))
@@ -109,7 +109,7 @@ function drawDiagnostics() {
   showPlot($("trace"), () => drawFollowed(distinct([left, right]), quantity, step, place));
 }
 
-/** @param {import("./run_phases.js").Place} place */
+/** @param {import("./traces.js").Place} place */
 function follow(place) {
   selected.place = place;
   drawDiagnostics();

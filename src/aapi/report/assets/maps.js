@@ -1,15 +1,15 @@
 // Drawing the phases of a run: maps of a grid, of a slice, of states; and one state over the whole run.
 import { escapeMarkup } from "./format.js";
 import { centredText, colourOf, dashOf, isDark, makeLayout, plotTitle } from "./plots.js";
-import { clampPlace, KINDS, valuesOf } from "./run_phases.js";
+import { clampPlace, KINDS, valuesOf } from "./traces.js";
 
-/** @typedef {import("./run_phases.js").Quantity} Quantity */
-/** @typedef {import("./run_phases.js").Place} Place */
+/** @typedef {import("./traces.js").Quantity} Quantity */
+/** @typedef {import("./traces.js").Place} Place */
 
 /** @param {StateSpace} space @param {Place | null} place the state that is followed; null for the first one */
 const followed = (space, place) => clampPlace(space, place ?? KINDS[space.kind].start(space));
 
-/** A map of one phase. @param {RunPhases} run @param {number} frame @param {Quantity} quantity
+/** A map of one phase. @param {TraceData} run @param {number} frame @param {Quantity} quantity
  * @param {[number, number]} range of the colours @param {Place | null} place @returns {Drawing} */
 export function drawMap(run, frame, quantity, [zmin, zmax], place) {
   const { algorithm, phases, steps, space, problem } = run;
@@ -122,7 +122,7 @@ function drawStates({ actions, optimal = [] }, values, heat) {
   };
 }
 
-/** One state over the whole run. @param {RunPhases[]} runs the left one first @param {Quantity} quantity
+/** One state over the whole run. @param {TraceData[]} runs the left one first @param {Quantity} quantity
  * @param {number} step where the maps are @param {Place | null} place @returns {Drawing} */
 export function drawFollowed(runs, quantity, step, place) {
   const traces = runs

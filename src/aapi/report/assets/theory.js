@@ -228,7 +228,7 @@ function showLemmas(found) {
   $("theory-notes").replaceChildren(...makeItems([...missingBounds(found), ...numericalNotes(found)]));
 }
 
-/** @param {LemmaPair | undefined} pair */
+/** @param {BoundCheckData | undefined} pair */
 function makeLemmaCell(pair) {
   if (!pair) return make("td");
   const { measured, bound, holds, reason } = pair;

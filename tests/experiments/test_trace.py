@@ -8,11 +8,11 @@ import pytest
 import aapi
 from aapi.environments import deep_sea
 from aapi.experiments import Interrupted, Store, StoreError, Study, run_studies, summarise
-from aapi.experiments.afterwards import look_back
+from aapi.experiments.diagnostics import run_diagnostics
 from aapi.experiments.engines import start_engine
-from aapi.experiments.inside import FRAMES, frames, median_run, read_inside, stored_inside
-from aapi.experiments.standing import standing
+from aapi.experiments.status import session_status
 from aapi.experiments.store import Run
+from aapi.experiments.trace import FRAMES, frames, median_run, read_trace, stored_trace
 from aapi.report.build_page_data import build_page_data
 from studies import STUDY, TOGETHER
 
@@ -20,8 +20,8 @@ from studies import STUDY, TOGETHER
 def insides(folder):
     with Store(folder, write=False) as store:
         query = "SELECT run, contents FROM insides WHERE run NOT LIKE 'regret%' ORDER BY rowid"
-        rows = store._database.execute(query).fetchall()
-    return {key: read_inside(contents) for key, contents in rows}
+        rows = store.connection.execute(query).fetchall()
+    return {key: read_trace(contents) for key, contents in rows}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_tables_are_the_records_of_the_library(folder):
 def test_each_algorithm_on_each_problem_once(folder):
     with Store(folder, write=False) as store:
         rows = {(row.plan.problem, row.plan.algorithm): row for row in summarise(store, store.plans()[:9]).rows}
-        found = {what: read_inside(store.inside(median_run(row.runs).key)) for what, row in rows.items()}
+        found = {what: read_trace(store.trace(median_run(row.runs).key)) for what, row in rows.items()}
     assert len(insides(folder)) == len(found) == 9
     assert [inside.about["kind"] for inside in found.values()] == ["grid"] * 3 + ["states"] * 3 + ["slice"] * 3
     assert found["deep-sea 4", "rlsvi"].tables.keys() == {"visits", "policy", "q_hat"}
@@ -69,7 +69,7 @@ def test_each_algorithm_on_each_problem_once(folder):
 
 def test_nothing_is_looked_at_twice(folder, monkeypatch):
     before = {key: inside.tables["policy"].tobytes() for key, inside in insides(folder).items()}
-    monkeypatch.setattr("aapi.experiments.inside._look", None)
+    monkeypatch.setattr("aapi.experiments.trace._trace_run", None)
     run_studies([STUDY, TOGETHER], folder)
     assert {key: inside.tables["policy"].tobytes() for key, inside in insides(folder).items()} == before
 
@@ -89,12 +89,12 @@ def test_what_goes_wrong_is_kept_and_nothing_is_lost(tmp_path, monkeypatch):
     def fail(*_):
         raise ValueError("no picture today")
 
-    monkeypatch.setattr("aapi.experiments.inside._look", fail)
+    monkeypatch.setattr("aapi.experiments.trace._trace_run", fail)
     summary = run_studies(TOGETHER, tmp_path)
     assert {row.rewards.count for row in summary.rows} == {2}
     assert all("no picture today" in inside.about["error"] for inside in insides(tmp_path).values())
     with Store(tmp_path, write=False) as store:
-        assert standing(store).state == "done"
+        assert session_status(store).state == "done"
     monkeypatch.undo()
     run_studies(TOGETHER, tmp_path)  # tries again
     assert all("error" not in inside.about for inside in insides(tmp_path).values())
@@ -103,13 +103,13 @@ def test_what_goes_wrong_is_kept_and_nothing_is_lost(tmp_path, monkeypatch):
 def test_looking_stops_when_it_is_told_to(folder, tmp_path):
     cells = STUDY.cells()
     with Store(tmp_path) as store, start_engine("threads", 1) as engine:
-        from aapi.experiments.runner import run_cells
+        from aapi.experiments.scheduler import run_cells
 
         stop = threading.Event()
         run_cells(cells[:3], store, engine, stop)
         stop.set()
-        with pytest.raises(Interrupted, match=r"all runs are stored in .*, but 6 looks inside them are left"):
-            look_back(cells[:3], store, engine, stop)
+        with pytest.raises(Interrupted, match=r"all runs are stored in .*, but 6 diagnostics of them are left"):
+            run_diagnostics(cells[:3], store, engine, stop)
     assert insides(tmp_path) == {}
 
 
@@ -118,14 +118,14 @@ def test_a_damaged_inside_is_told_and_made_again(tmp_path, damage):
     run_studies(TOGETHER, tmp_path)
     before = {key: inside.tables["policy"].tobytes() for key, inside in insides(tmp_path).items()}
     with Store(tmp_path) as store:
-        (key,) = store._database.execute("SELECT run FROM insides WHERE run NOT LIKE 'regret%' LIMIT 1").fetchone()
-        store._database.execute(f"UPDATE insides SET {damage} WHERE run = ?", (key,))  # noqa: S608
+        (key,) = store.connection.execute("SELECT run FROM insides WHERE run NOT LIKE 'regret%' LIMIT 1").fetchone()
+        store.connection.execute(f"UPDATE insides SET {damage} WHERE run = ?", (key,))  # noqa: S608
         if "checksum" not in damage:
             with pytest.raises(StoreError, match="is damaged"):
-                store.inside(key)
-        assert stored_inside(store, key).about == {"error": "what was kept of it is damaged"}
+                store.trace(key)
+        assert stored_trace(store, key).about == {"error": "what was kept of it is damaged"}
         (notice,) = build_page_data(store, summarise(store, store.plans()))["notices"]
-        assert notice.endswith("on deep-sea 4 has no diagnostics: what was kept of it is damaged")
+        assert notice.endswith("on deep-sea 4 has no learner trace: what was kept of it is damaged")
     run_studies(TOGETHER, tmp_path)
     assert {key: inside.tables["policy"].tobytes() for key, inside in insides(tmp_path).items()} == before
 
@@ -133,9 +133,9 @@ def test_a_damaged_inside_is_told_and_made_again(tmp_path, damage):
 def test_an_older_store_has_none_and_gets_them(tmp_path):
     run_studies(TOGETHER, tmp_path)
     with Store(tmp_path) as store:
-        store._database.execute("DROP TABLE insides")
+        store.connection.execute("DROP TABLE insides")
     with Store(tmp_path, write=False) as store:
-        assert store.inside("any") is None
+        assert store.trace("any") is None
         assert store.version()
     run_studies(TOGETHER, tmp_path)
     assert insides(tmp_path)

@@ -6,7 +6,7 @@ import pytest
 from aapi import theory
 from aapi.environments import ergodic, river_swim
 from aapi.experiments import Store, Study, run_studies
-from aapi.experiments.decomposed import decomposition_jobs, stored_decomposition
+from aapi.experiments.decomposition import decomposition_jobs, stored_decomposition
 from aapi.features import Aggregation
 from aapi.theory.summary import summary
 from studies import STUDY, TOGETHER
@@ -38,7 +38,7 @@ def test_finite_problems_are_taken_apart_once(folder):
 def test_it_says_what_the_theory_says(folder):
     cell, candidate, about = kept(folder)["ergodic 5", 1.0, "aapi"]
     analysis = theory.analysed_runs(candidate.algorithm, ergodic(5), 4000, 3, cell.seed, features=candidate.features)
-    assert about == summary(analysis, theory.measured_pairs(analysis, theory.constants(ergodic(5))))
+    assert about == summary(analysis, theory.check_bounds(analysis, theory.constants(ergodic(5))))
     with Store(folder, write=False) as store:
         runs = store.runs(candidate.key, cell.seed, range(3))
     regrets = [4000 * (analysis.against.gain - run.average_reward) for run in runs]
@@ -49,7 +49,7 @@ def test_what_goes_wrong_is_kept_and_tried_again(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise ValueError("no exact values today")
 
-    monkeypatch.setattr("aapi.experiments.decomposed._take_apart", fail)
+    monkeypatch.setattr("aapi.experiments.decomposition._decompose_runs", fail)
     run_studies(STUDY, tmp_path)
     assert all("no exact values today" in about["error"] for _, _, about in kept(tmp_path).values())
     monkeypatch.undo()
@@ -94,7 +94,7 @@ class AllThere:
     """A store that has every run, and nothing else."""
 
     def __init__(self, store):
-        self.inside = store.inside
+        self.trace = store.trace
 
     def runs(self, *_):
         return ["a run"]

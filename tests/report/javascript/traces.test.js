@@ -8,7 +8,7 @@ import {
   quantitiesOf,
   unpackTable,
   valuesOf,
-} from "../../../src/aapi/report/assets/run_phases.js";
+} from "../../../src/aapi/report/assets/traces.js";
 
 /** As build_page_data.py packs it. */
 function pack(numbers, low, high) {

@@ -1,14 +1,13 @@
-"""Slips in the paper, each with numbers that show it: computed here and now, not quoted."""
+"""Errata of the paper, each with numbers that show it: computed when asked for, not quoted."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from aapi.algorithms import AAPI, Politex, Uniform, run
+from aapi.algorithms import AAPI, PolicyIteration, Politex, Uniform, run
 from aapi.environments import ergodic
 from aapi.errors import DoesNotExist
 from aapi.evaluation import ExactQ
@@ -19,7 +18,7 @@ from aapi.theory.growth import exact_regret
 from aapi.theory.online_learning import OnlineLearning, lemma_eta, regret_and_bound
 from aapi.theory.relative_q import printed_constant, proven_constant
 
-__all__ = ["COUNTEREXAMPLE", "Slip", "find_slips", "play", "random_sequences"]
+__all__ = ["COUNTEREXAMPLE", "Erratum", "find_errata", "play", "random_sequences"]
 
 # Nine rounds with two actions, found by a search: rewards (−v, v) for the first v, predictions M_2, … for the second.
 COUNTEREXAMPLE = (
@@ -29,7 +28,7 @@ COUNTEREXAMPLE = (
 
 
 @dataclass(frozen=True)
-class Slip:
+class Erratum:
     """Where the paper says `printed`, `instead` holds; `shown` has the numbers."""
 
     name: str
@@ -38,7 +37,7 @@ class Slip:
     shown: str
 
 
-def find_slips() -> list[Slip]:
+def find_errata() -> list[Erratum]:
     """All of them; takes a second or two."""
     return [
         _regulariser(), _ao_ftrl(), _sup_norm(), _noise(), _estimation(), _relative_q(), _mismatch(), _contraction(),
@@ -58,7 +57,7 @@ def play(rewards: np.ndarray, predictions: np.ndarray, eta: float, norm: str = "
         history.add(reward[None])
         temperatures.append(rate(history)[0])
         surprises.append(history.surprise[0])
-        history.predict(lambda *_, told=prediction: told[None])
+        history.predict(lambda *_, given=prediction: given[None])
         history.improve(temperatures[-1][None])
         policies.append(history.policy[0])
     best = np.eye(actions)[rewards.sum(axis=0).argmax(axis=1)]
@@ -78,9 +77,9 @@ def random_sequences(games: int, rounds: int, actions: int, seed: int = 0) -> tu
     return rewards, predictions
 
 
-def _regulariser() -> Slip:
+def _regulariser() -> Erratum:
     game = play(np.array([[[1.0, 0.0]]]), np.zeros((1, 1, 2)), 1.0)
-    return Slip(
+    return Erratum(
         "regulariser",
         "η = (2/R(f*))^½ for a regulariser such as Σ f ln f",
         "R must not be negative: R(f) = Σ f ln f + ln A",
@@ -89,7 +88,7 @@ def _regulariser() -> Slip:
     )
 
 
-def _ao_ftrl() -> Slip:
+def _ao_ftrl() -> Erratum:
     counts = {"printed": 0, "patched": 0, "corrected": 0}
     total = 0
     for actions in (2, 3, 5, 10):
@@ -99,7 +98,7 @@ def _ao_ftrl() -> Slip:
         counts["patched"] += int((game.regret > game.patched_lemma(actions)).sum())
         counts["corrected"] += int((game.regret > game.corrected_lemma).sum())
     found = play(*counterexample(), lemma_eta(2))
-    return Slip(
+    return Erratum(
         "ao-ftrl",
         "regret ≤ (2 R_max Σ s²)^½ − Σ (η_k/4) d_k² + ⟨M, f_{K+1} − f*⟩",
         "(2/c + c/2 + c R_max)(Σ s²)^½ − Σ (η_{k−1}/4) d_k² + …, with η_k = c (Σ s²)^½ and c ≤ 2",
@@ -116,9 +115,9 @@ def counterexample() -> tuple[np.ndarray, np.ndarray]:
     return rewards, predictions
 
 
-def _sup_norm() -> Slip:
+def _sup_norm() -> Erratum:
     u = np.array([-1.0, -2.0])
-    return Slip(
+    return Erratum(
         "sup-norm",
         "‖u‖_∞ = max_j u_j",
         "‖u‖_∞ = max_j |u_j|",
@@ -126,13 +125,13 @@ def _sup_norm() -> Slip:
     )
 
 
-def _estimation() -> Slip:
+def _estimation() -> Erratum:
     mdp = ergodic(10, 2)
     against = make_comparator(mdp)
     other = 1.0 - against.policy  # takes the other of two actions everywhere
     error = other - against.policy  # D = Q̂ − Q: 1 for the actions taken, −1 for the best ones
     estimation = float((against.distribution[:, None] * (against.policy - other) * -error).sum())
-    return Slip(
+    return Erratum(
         "estimation",
         "R1 ≤ T (ε₀ + C̃ (ln(1/δ)/τ)^½)",
         "twice that: R1 has one error under π_* and one under π_k",
@@ -140,12 +139,12 @@ def _estimation() -> Slip:
     )
 
 
-def _noise() -> Slip:
+def _noise() -> Erratum:
     mdp = FiniteMDP(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [0.0, 1.0]])
     time = worst_contraction_time(mdp)
     result = run(Uniform(phase_length=500), mdp, 5000, 20)
     noise = float(np.abs(0.5 * 5000 - result.rewards.sum(axis=1)).max())
-    return Slip(
+    return Erratum(
         "noise",
         "|Σ (λ_π − r)| ≤ K t + 4 t (2 K T ln(T/δ))^½",
         "not for small t: chance in the choice of actions does not go away with it",
@@ -154,9 +153,9 @@ def _noise() -> Slip:
     )
 
 
-def _relative_q() -> Slip:
+def _relative_q() -> Erratum:
     time, phases = 10, 100
-    return Slip(
+    return Erratum(
         "relative-q",
         "|ΔQ| ≤ t_mix² log₂² K max ‖Δπ‖₁ + 2/K³",
         "its proof gives N² + N + (2 t_mix + 3)(N + 1), N = ⌈4 t_mix log₂ K⌉, for t_mix² log₂² K, if K ≥ 4 t_mix/ln 2",
@@ -165,9 +164,9 @@ def _relative_q() -> Slip:
     )
 
 
-def _mismatch() -> Slip:
+def _mismatch() -> Erratum:
     mdp = ergodic(10, 2)
-    return Slip(
+    return Erratum(
         "mismatch",
         "ρ = max over policies of 1/μ_π(x), in the theorem",
         "its proof uses 1/min μ_*(x): the theorem is true, but looser than need be",
@@ -175,25 +174,25 @@ def _mismatch() -> Slip:
     )
 
 
-def _contraction() -> Slip:
+def _contraction() -> Erratum:
     cycle = Chain(0.5 * np.eye(4) + 0.5 * np.roll(np.eye(4), 1, axis=1))
     try:
-        told = f"{cycle.contraction_time:.3g}"
+        time = f"{cycle.contraction_time:.3g}"
     except DoesNotExist:
-        told = "none"
-    return Slip(
+        time = "none"
+    return Erratum(
         "contraction",
         "in an ergodic MDP one step brings distributions closer by exp(−1/t_mix)",
         "t_mix and the contraction time are two numbers, and the second need not exist",
-        f"four states in a circle, left with probability ½: mixing time {cycle.mixing_time}, contraction time {told}",
+        f"four states in a circle, left with probability ½: mixing time {cycle.mixing_time}, contraction time {time}",
     )
 
 
-def _independence() -> Slip:
+def _independence() -> Erratum:
     mdp = ergodic(5, 2)
     size = mdp.num_states * mdp.num_actions
     features = np.column_stack([np.eye(size), np.ones(size)])
-    return Slip(
+    return Erratum(
         "independence",
         "the columns of [Ψ, 1] are linearly independent",
         "this assumption excludes one-hot features, which sum to 1: regress with a ridge",
@@ -201,10 +200,10 @@ def _independence() -> Slip:
     )
 
 
-def _first_temperature() -> Slip:
+def _first_temperature() -> Erratum:
     actions, q_hat = 2, np.array([3.0, 300.0])
     ours, theirs = math.sqrt(2.0 / math.log(actions)) * q_hat, np.sqrt(2.0 * math.log(actions) * q_hat)
-    return Slip(
+    return Erratum(
         "first-temperature",
         "η_1(x) = (2 R_max ‖Q̂_1(x,·)‖)^½, which is bounded from below",
         "(2/R_max)^½ ‖Q̂_1(x,·)‖ by its definition, and 0 where Q̂_1(x,·) = 0",
@@ -213,10 +212,10 @@ def _first_temperature() -> Slip:
     )
 
 
-def _phase_length() -> Slip:
+def _phase_length() -> Erratum:
     rewards = np.array([[[0.0, -1.0]], [[0.0, -1.0]], [[-1.0, 0.0]]])
     game = play(rewards, rewards, 1.0)
-    return Slip(
+    return Erratum(
         "phase-length",
         "R2 ≤ … + 2 (b + Q_max), for Q̂ in [b, b + Q_max]",
         "τ Q_max: the bound on R2/τ was multiplied by τ, all but this term; and what it is for, "
@@ -226,12 +225,12 @@ def _phase_length() -> Slip:
     )
 
 
-def _excitation() -> Slip:
+def _excitation() -> Erratum:
     mdp = ergodic(10, 2)
     visits = policy_values(mdp, np.full((10, 2), 0.5)).stationary_distribution[:, None] * np.full((10, 2), 0.5)
     sigma = float(visits.min())  # the least eigenvalue of Ψᵀ diag(μ ⊗ π) Ψ for one-hot features
     weighted = math.sqrt(sigma)  # the μ ⊗ π norm of an error of 1 in the rarest pair
-    return Slip(
+    return Erratum(
         "excitation",
         "‖D‖_∞ ≤ C_Ψ C₂ (σ ln(1/δ)/τ)^½ + …",
         "1/√σ for √σ, as in the proof",
@@ -241,18 +240,19 @@ def _excitation() -> Slip:
     )
 
 
-def _rate() -> Slip:
+def _rate() -> Erratum:
     mdp, phases = ergodic(10, 2), 800
 
-    def regrets(algorithm: object) -> str:
+    def regrets(algorithm: PolicyIteration) -> str:
         return " and ".join(f"{exact_regret(algorithm, mdp, k)[-1]:.3g}" for k in (phases // 2, phases))
 
-    parts: Any = {"phase_length": 1, "evaluate": ExactQ()}
-    return Slip(
+    adaptive = AAPI(phase_length=1, evaluate=ExactQ(), eta=1.0)
+    constant = Politex(phase_length=1, evaluate=ExactQ(), eta=10.0)
+    analysed = Politex(phase_length=1, evaluate=ExactQ(), eta=1.0, schedule="horizon")
+    return Erratum(
         "rate",
         "with exact Q, AAPI's regret is logarithmic in K and POLITEX's grows as √K",
         "those are upper bounds; POLITEX with a constant temperature stays bounded, too",
-        f"ergodic (10, 2), regret for K = {phases // 2} and {phases}: AAPI {regrets(AAPI(eta=1.0, **parts))}, POLITEX "
-        f"at temperature 10 {regrets(Politex(eta=10.0, **parts))}, POLITEX with the analysed temperature "
-        f"{regrets(Politex(eta=1.0, schedule='horizon', **parts))}",
+        f"ergodic (10, 2), regret for K = {phases // 2} and {phases}: AAPI {regrets(adaptive)}, POLITEX "
+        f"at temperature 10 {regrets(constant)}, POLITEX with the analysed temperature {regrets(analysed)}",
     )

@@ -1,4 +1,4 @@
-"""Theorem and measurement: what the paper's lemmas allow recorded runs, and what was seen."""
+"""Bound checks: each of the paper's lemmas about runs, the bound it gives, and what was measured."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from aapi.theory.analysis import Analysis
     from aapi.theory.bounds import Constants
 
-__all__ = ["DELTA", "Pair", "measured_pairs"]
+__all__ = ["DELTA", "BoundCheck", "check_bounds"]
 
 DELTA = 0.05  # of bounds that hold with probability 1 − δ
 ROUNDING = 1e-12  # of the largest of all sums of rewards and parts of regret
 
 
 @dataclass(frozen=True)
-class Pair:
-    """`measured` shall not exceed `bound`, but by `rounding`; where there is no bound, `reason` says why."""
+class BoundCheck:
+    """A lemma: `measured` must not exceed `bound` by more than `rounding`. Without a bound, `reason` says why."""
 
     name: str
     statement: str
@@ -43,18 +43,18 @@ class Pair:
         return None if self.bound is None else self.measured <= self.bound + self.rounding
 
 
-def measured_pairs(analysis: Analysis, known: Constants) -> list[Pair]:
-    """Every lemma that is about runs. Of all runs, the one that comes closest to its bound is told, relatively."""
+def check_bounds(analysis: Analysis, known: Constants) -> list[BoundCheck]:
+    """Every lemma that is about runs. `measured` is of the run that comes closest to its bound, relatively."""
     found = [*_noise(analysis, known), *_regret(analysis), *_q_functions(analysis, known)]
     sizes = [float(np.abs(analysis.decomposition.cumulated(part)).max(initial=0.0)) for part in PARTS]
     largest = max(*sizes, float(np.abs(analysis.mdp.rewards).max()) * float(analysis.phase_ends[-1]))
-    return [replace(pair, rounding=ROUNDING * largest) for pair in found]
+    return [replace(check, rounding=ROUNDING * largest) for check in found]
 
 
-def _noise(analysis: Analysis, known: Constants) -> Iterator[Pair]:
+def _noise(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
     noise = np.abs(analysis.decomposition.total("noise"))
     phases, steps = len(analysis.phase_ends), int(analysis.phase_ends[-1])
-    yield _pair(
+    yield _check(
         "noise",
         "|Σ (λ_π − r)| ≤ K t + 4 t (2 K T ln(T/δ))^½, t the contraction time",
         float(noise.max()),
@@ -70,10 +70,10 @@ def _noise(analysis: Analysis, known: Constants) -> Iterator[Pair]:
     if np.isfinite(limits).all():
         yield _closest(name, statement, noise, limits)
     else:
-        yield Pair(name, statement, float(noise.max()), None, "under some policies the gain depends on the state")
+        yield BoundCheck(name, statement, float(noise.max()), None, "under some policies the gain depends on the state")
 
 
-def _regret(analysis: Analysis) -> Iterator[Pair]:
+def _regret(analysis: Analysis) -> Iterator[BoundCheck]:
     if not analysis.evaluated.any():
         return
     lengths = analysis.lengths[analysis.evaluated]
@@ -84,19 +84,19 @@ def _regret(analysis: Analysis) -> Iterator[Pair]:
     name, statement = "online learning R2", "R2 ≤ τ Σ μ_*(x) (stability + regularisation − movement + prediction)"
     regret = parts.total("online_learning")
     if analysis.online_learning is None:
-        yield Pair(name, statement, float(regret.max()), None, analysis.refused["online_learning"])
+        yield BoundCheck(name, statement, float(regret.max()), None, analysis.refused["online_learning"])
     elif analysis.unit is None:
-        yield Pair(name, statement, float(regret.max()), None, "phases of different lengths count the same")
+        yield BoundCheck(name, statement, float(regret.max()), None, "phases of different lengths count the same")
     else:
         yield _closest(
             name, statement, regret, analysis.unit * analysis.online_learning.bound @ analysis.against.distribution
         )
 
 
-def _q_functions(analysis: Analysis, known: Constants) -> Iterator[Pair]:
+def _q_functions(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
     time, why, scale = known.mixing_time, known.refused.get("mixing_time", ""), known.reward_range
     size, changed = float(analysis.relative_q.q_size.max()), analysis.relative_q.constant
-    yield _pair("size of Q", "|Q_π| ≤ 2 t_mix + 3", size, time, lambda t: scale * (2.0 * t + 3.0), why)
+    yield _check("size of Q", "|Q_π| ≤ 2 t_mix + 3", size, time, lambda t: scale * (2.0 * t + 3.0), why)
     if math.isnan(changed):
         return
     phases = len(analysis.phase_ends)
@@ -109,16 +109,16 @@ def _q_functions(analysis: Analysis, known: Constants) -> Iterator[Pair]:
         ),
     ):
         limit = None if time is None else scale * constant(time, phases)
-        yield Pair(f"relative Q, {which}", statement, changed, limit, why)
+        yield BoundCheck(f"relative Q, {which}", statement, changed, limit, why)
 
 
-def _pair(
+def _check(
     name: str, statement: str, measured: float, value: float | None, bound: Callable[[float], float], why: str
-) -> Pair:
-    return Pair(name, statement, measured, None if value is None else bound(value), why)
+) -> BoundCheck:
+    return BoundCheck(name, statement, measured, None if value is None else bound(value), why)
 
 
-def _closest(name: str, statement: str, measured: NDArray[np.float64], limits: NDArray[np.float64]) -> Pair:
+def _closest(name: str, statement: str, measured: NDArray[np.float64], limits: NDArray[np.float64]) -> BoundCheck:
     size = np.abs(limits) + np.abs(measured)
     run = int(((limits - measured) / np.where(size > 0.0, size, 1.0)).argmin())
-    return Pair(name, statement, float(measured[run]), float(limits[run]))
+    return BoundCheck(name, statement, float(measured[run]), float(limits[run]))

@@ -1,4 +1,4 @@
-// What one run saw, estimated and did in each phase: the numbers behind the maps.
+// Learner traces: what one run saw, estimated and did in each phase, as numbers for maps.
 import { formatDecimal, known } from "./format.js";
 
 const LEVELS = 4095; // of 12 bits
@@ -112,7 +112,7 @@ export function unpackTable(table) {
   return numbers;
 }
 
-/** The values of one phase. @param {RunPhases} run @param {Quantity} quantity @param {number} frame its index */
+/** The values of one phase. @param {TraceData} run @param {Quantity} quantity @param {number} frame its index */
 export function valuesOf({ tables, phases, space }, { table, action, minus }, frame) {
   const numbers = unpackTable(tables[table]);
   const size = numbers.length / phases.length;
@@ -125,11 +125,11 @@ export function valuesOf({ tables, phases, space }, { table, action, minus }, fr
   return ofAction(action).map((value, i) => value - others[i]);
 }
 
-/** The index of the phase that ends nearest to a step. @param {RunPhases} run @param {number} step */
+/** The index of the phase that ends nearest to a step. @param {TraceData} run @param {number} step */
 export const nearestFrame = ({ steps }, step) =>
   steps.reduce((best, end, i) => (Math.abs(end - step) < Math.abs(steps[best] - step) ? i : best), 0);
 
-/** The numbers that the colours of some maps stand for. @param {{run: RunPhases, frame: number}[]} maps
+/** The numbers that the colours of some maps stand for. @param {{run: TraceData, frame: number}[]} maps
  * @param {Quantity} quantity @param {boolean} allPhases of all phases of these runs, not of these alone
  * @returns {[number, number]} */
 export function colourRange(maps, quantity, allPhases) {

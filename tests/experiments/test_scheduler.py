@@ -7,8 +7,9 @@ import aapi
 from aapi.errors import InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
 from aapi.experiments.choice import choose, tuning_scores
-from aapi.experiments.runner import TASK_SECONDS
-from aapi.experiments.work import Task, expected_seconds, perform
+from aapi.experiments.costs import expected_seconds
+from aapi.experiments.scheduler import BATCH_SECONDS
+from aapi.experiments.worker import RunBatch, run_batch
 from aapi.report.tables import closing_tables
 from aapi.statistics import spread
 
@@ -63,7 +64,7 @@ def test_what_is_stored_is_not_done_again(tmp_path, monkeypatch):
     run_studies(SMALL, tmp_path)
     before = contents(tmp_path)
     assert len(before) == 2 * (2 * 2 + 4 + 4 + 2 * 2 + 4)
-    monkeypatch.setattr("aapi.experiments.runner.perform", None)  # nothing may be called
+    monkeypatch.setattr("aapi.experiments.scheduler.run_batch", None)  # nothing may be called
     again = run_studies(SMALL, tmp_path)
     assert contents(tmp_path) == before
     assert [row.missing for row in again.rows] == [0] * 6
@@ -124,9 +125,11 @@ def test_the_same_run_in_two_studies_is_tuning_for_both(tmp_path):
         name="two",
         algorithms=[{"name": "aapi", "label": "other", "eta": 0.1, "ridge": [0.1, 1.0], "tune": ["ridge"]}],
     )
-    found = run_studies([one, two], tmp_path).sensitivity
-    told = [(entry["algorithm"], *entry["candidate"].items()) for entry in found if entry["problem"] == "ergodic 5"]
-    assert told == [
+    sensitivity = run_studies([one, two], tmp_path).sensitivity
+    found = [
+        (entry["algorithm"], *entry["candidate"].items()) for entry in sensitivity if entry["problem"] == "ergodic 5"
+    ]
+    assert found == [
         ("aapi", ("eta", 0.1)), ("aapi", ("eta", 1.0)), ("other", ("ridge", 0.1)), ("other", ("ridge", 1.0)),
     ]  # fmt: skip
     with pytest.raises(InvalidInput, match="studies must have different names"):
@@ -149,15 +152,15 @@ def test_a_partial_store_is_summarised_with_what_is_missing(tmp_path):
         plans, configuration = [cell.plan for cell in cells], cells[1].candidates[0]
         row = summarise(store, plans).rows[1]
         assert (row.rewards, row.missing) == (None, 4)
-        store.add(configuration, "politex", perform(Task(configuration, 0, (0, 2))))
+        store.add(configuration, "politex", run_batch(RunBatch(configuration, 0, (0, 2))))
         row = summarise(store, plans).rows[1]
         assert (row.rewards.count, row.missing, [run.number for run in row.runs]) == (2, 2, [0, 2])
 
 
 def test_runs_with_gaps_between_them_are_the_same_runs():
     configuration = SMALL.cells()[1].candidates[0]
-    whole = perform(Task(configuration, 3, (0, 1, 2, 3, 4)))
-    gaps = perform(Task(configuration, 3, (1, 2, 4)))
+    whole = run_batch(RunBatch(configuration, 3, (0, 1, 2, 3, 4)))
+    gaps = run_batch(RunBatch(configuration, 3, (1, 2, 4)))
     for outcome in gaps:
         assert np.array_equal(outcome.cumulated, whole[outcome.run].cumulated)
         assert outcome.key == whole[outcome.run].key
@@ -187,8 +190,8 @@ def test_a_run_that_fails_is_counted_and_the_others_are_kept(tmp_path):
     row = summary.rows[0]
     assert 0 < len(row.failed) < 12
     assert row.rewards.count + len(row.failed) == 12
-    assert "ZeroDivisionError: what a part may raise (test_runner.py, line" in next(iter(row.failed.values()))
-    facts = summary.facts()["rows"][0]
+    assert "ZeroDivisionError: what a part may raise (test_scheduler.py, line" in next(iter(row.failed.values()))
+    facts = summary.to_dict()["rows"][0]
     assert len(facts["failed"]) == len(row.failed)
     again = run_studies(study, tmp_path)
     assert again.rows[0].failed == row.failed
@@ -201,6 +204,6 @@ def test_expected_times_cut_work_into_tasks_that_keep_all_processors_busy():
         ("cartpole", {}, "aapi"),
     ):
         configuration = aapi.experiments.configure(aapi.experiments.Problem(name, sizes), algorithm, {}, 20_000)
-        (seconds,) = {outcome.seconds for outcome in perform(Task(configuration, 0, (0,)))}
-        assert 0.0 < expected_seconds(configuration) < 10 * TASK_SECONDS
+        (seconds,) = {outcome.seconds for outcome in run_batch(RunBatch(configuration, 0, (0,)))}
+        assert 0.0 < expected_seconds(configuration) < 10 * BATCH_SECONDS
         assert seconds > 0.0
