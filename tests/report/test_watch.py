@@ -95,12 +95,12 @@ def test_a_killed_run_is_said_to_have_stopped(tmp_path):
     writer = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(lambda: count(tmp_path / "out") > 0)
     with serving(tmp_path / "out") as port:
-        standing = json.loads(ask(port, "/data")[2])["standing"]
-        assert (standing["state"], standing["needed"]) == ("running", 160)
+        status = json.loads(ask(port, "/data")[2])["status"]
+        assert (status["state"], status["needed"]) == ("running", 160)
         writer.kill()
         writer.wait()
-        wait_until(lambda: json.loads(ask(port, "/data")[2])["standing"]["state"] == "stopped")
-        found = json.loads(ask(port, "/data")[2])["standing"]
+        wait_until(lambda: json.loads(ask(port, "/data")[2])["status"]["state"] == "stopped")
+        found = json.loads(ask(port, "/data")[2])["status"]
     assert found["stored"] == count(tmp_path / "out") < 160
     assert 0.0 < found["share"] < 1.0
 
@@ -127,7 +127,7 @@ def test_it_answers_this_machine_and_nothing_but_the_page(results):
 def test_it_recomputes_nothing_while_nothing_changes(results, monkeypatch):
     calls = []
     monkeypatch.setattr("aapi.report.watch.SHARE", 1e9)  # it might at any time
-    monkeypatch.setattr("aapi.report.watch.contents", lambda *args: calls.append(args) or {"rows": []})
+    monkeypatch.setattr("aapi.report.watch.build_page_data", lambda *args: calls.append(args) or {"rows": []})
     with serving(results) as port:
         answers = {ask(port, "/data")[1]["ETag"] for _ in range(5)}
     assert (len(answers), len(calls)) == (1, 1)

@@ -1,4 +1,4 @@
-"""Studies that exchange parts: their maps, tables and figures say what is stored, and other studies have none."""
+"""Ablation studies: their maps, tables and figures show what is stored, and other studies have none."""
 
 from dataclasses import replace
 
@@ -9,11 +9,12 @@ from matplotlib import pyplot
 from aapi.experiments import Store, Study, run_studies, summarise
 from aapi.experiments.paper_studies import reproduction
 from aapi.experiments.summary import Row
-from aapi.report.contents import contents
+from aapi.report.ablation import ablations, row_styles
+from aapi.report.ablation_effects import ablation_effects
+from aapi.report.build_page_data import build_page_data
 from aapi.report.figures import _figures, write_figures
 from aapi.report.folder import write_pages
-from aapi.report.markdown import exchange_lines
-from aapi.report.parts import exchanges, looks
+from aapi.report.markdown import ablation_lines
 from aapi.statistics import spread
 
 EVALUATORS = ("monte-carlo", "lstd", "self-consistent")
@@ -22,7 +23,7 @@ COLUMNS = [
     "AAPI, span, η 1, previous", "AAPI, span, η 1, zero", "AAPI, span, η 1, predicted", "AAPI, sup, η 1, previous",
     "AAPI, sup, η 1, zero", "AAPI, span, η 0.1, previous", "constant η 0.5", "constant η 5", "greedy",
 ]  # fmt: skip
-PARTS = Study(
+STUDY = Study(
     name="parts",
     problems=[
         {"name": "ergodic", "states": 3, "settings": {"phase_length": 50}},
@@ -53,17 +54,17 @@ OTHER = Study(
 
 
 @pytest.fixture(scope="module")
-def parts(tmp_path_factory):
+def folder(tmp_path_factory):
     """A folder of such a study and of another one, with its pages."""
-    folder = tmp_path_factory.mktemp("parts")
-    run_studies([PARTS, OTHER], folder, workers=2)
-    write_pages(folder)
-    return folder
+    path = tmp_path_factory.mktemp("ablation")
+    run_studies([STUDY, OTHER], path, workers=2)
+    write_pages(path)
+    return path
 
 
 @pytest.fixture
-def summary(parts):
-    with Store(parts, write=False) as store:
+def summary(folder):
+    with Store(folder, write=False) as store:
         yield summarise(store, store.plans())
 
 
@@ -71,33 +72,33 @@ def cell(summary, problem, label):
     return next(row for row in summary.rows if (row.plan.problem, row.plan.algorithm) == (problem, label))
 
 
-def test_cells_are_rows_by_their_parts(parts, summary):
-    (found,) = exchanges(summary.rows)
+def test_cells_are_rows_by_evaluator_and_learning_rate(folder, summary):
+    (found,) = ablations(summary.rows)
     assert (found.study, found.evaluators) == ("parts", list(EVALUATORS))
     assert [found.name(column) for column in found.columns] == COLUMNS
     labels = ["span previous", "span zero", "span predicted", "sup previous", "sup zero", "careful", "cold", "hot"]
     for evaluator in EVALUATORS:
         for column, label in zip(found.columns, [*labels, "no rate"], strict=True):
-            scores = [found.score(place, evaluator, column) for place in found.places]
+            scores = [found.score(problem, evaluator, column) for problem in found.problems]
             if (evaluator, label) == ("monte-carlo", "span predicted"):
                 assert scores == [None, None]
-                assert "policies that have not acted" in found.why_not(found.places[0], evaluator, column)
+                assert "policies that have not acted" in found.why_empty(found.problems[0], evaluator, column)
                 continue
             rows = [cell(summary, problem, f"{evaluator}: {label}") for problem in ("ergodic 3", "river-swim 4")]
             assert scores == [row.score for row in rows]
             assert found.mean(evaluator, column) == pytest.approx(np.mean(scores))
-            assert not found.why_not(found.places[0], evaluator, column)
-    with Store(parts, write=False) as store:
-        (shown,) = contents(store, summary)["exchanges"]
-    (first, *_), *_ = shown["places"][1]["cells"]
+            assert not found.why_empty(found.problems[0], evaluator, column)
+    with Store(folder, write=False) as store:
+        (shown,) = build_page_data(store, summary)["ablations"]
+    (first, *_), *_ = shown["problems"][1]["cells"]
     assert summary.rows[first].plan.algorithm == "monte-carlo: span previous"
-    assert isinstance(shown["places"][0]["cells"][0][2], str)
+    assert isinstance(shown["problems"][0]["cells"][0][2], str)
     assert shown["shown"] == sorted(f"{e}: {label}" for e in EVALUATORS for label in ("span previous", "no rate"))
 
 
-def test_means_of_each_part_are_over_cells_that_differ_in_nothing_else(summary):
-    (found,) = exchanges(summary.rows)
-    evaluator, guess, norm, rate, interplay, caution = found.effects()
+def test_means_of_each_factor_are_over_cells_that_differ_in_nothing_else(summary):
+    (found,) = ablations(summary.rows)
+    evaluator, guess, norm, rate, interplay, caution = ablation_effects(found)
 
     def mean(*labels, evaluators=EVALUATORS):
         problems = ("ergodic 3", "river-swim 4")
@@ -123,7 +124,7 @@ def test_means_of_each_part_are_over_cells_that_differ_in_nothing_else(summary):
     assert f"chosen afterwards for each problem and evaluator, would have had {np.mean(best):.3f}" in interplay
     assert [f"with {each}, " in interplay for each in EVALUATORS] == [True] * 3
     assert "at least 10 runs" in caution
-    assert not any("ahead" in line or "told from" in line for line in found.effects())
+    assert not any("ahead" in line or "significantly" in line for line in ablation_effects(found))
 
 
 def with_runs(row, averages):
@@ -142,13 +143,13 @@ def test_verdicts_take_ten_runs(summary):
             level = 0.6 * ("lstd" in row.plan.algorithm) + 0.001 * noise[int("hot" in row.plan.algorithm), :count]
             yield with_runs(row, random + level * (best - random))
 
-    evaluator, *_, rate, interplay, brackets = exchanges(list(rows(12)))[0].effects()
+    evaluator, *_, rate, interplay, brackets = ablation_effects(ablations(list(rows(12)))[0])
     assert "lstd is ahead of " in evaluator
     assert "by 0.600 [0.600, 0.600]" in evaluator
-    assert "cannot be told from" in rate
+    assert "does not differ significantly from" in rate
     assert "ahead" not in interplay  # what was chosen afterwards is no rival
     assert "95 % intervals" in brackets
-    few = exchanges(list(rows(9)))[0].effects()
+    few = ablation_effects(ablations(list(rows(9)))[0])
     assert "ahead" not in few[0]
     assert "at least 10 runs" in few[-1]
 
@@ -160,55 +161,55 @@ def test_cells_that_failed_or_are_to_come_say_so(summary):
         return replace(row, rewards=None, runs=[], missing=2) if row.plan.algorithm == "lstd: cold" else row
 
     rows = [changed(row) for row in summary.rows]
-    (found,) = exchanges(rows)
+    (found,) = ablations(rows)
     assert {
         "lstd with constant η 5: 2 of 2 runs failed: it broke",
         "lstd with constant η 0.5: no run yet",
-    } <= set(found.reasons())
-    assert "over 12 cells each" in found.effects()[0]
-    (nothing,) = exchanges([replace(row, rewards=None, runs=[]) for row in rows])
-    assert nothing.effects() == []
+    } <= set(found.empty_cells())
+    assert "over 12 cells each" in ablation_effects(found)[0]
+    (nothing,) = ablations([replace(row, rewards=None, runs=[]) for row in rows])
+    assert ablation_effects(nothing) == []
 
 
 def test_other_studies_have_none(results, summary):
     with Store(results, write=False) as store:
         others = summarise(store, store.plans())
-        assert exchanges(others.rows) == []
-        assert contents(store, others)["exchanges"] == []
-    assert not any("What each part does" in (results / name).read_text() for name in ("results.md",))
+        assert ablations(others.rows) == []
+        assert build_page_data(store, others)["ablations"] == []
+    assert not any("Effect of each factor" in (results / name).read_text() for name in ("results.md",))
     one = [row for row in summary.rows if "lstd" in row.plan.algorithm]
-    assert exchanges(one) == []  # one evaluator
+    assert ablations(one) == []  # one evaluator
     twice = [*summary.rows, replace(summary.rows[0], plan=replace(summary.rows[0].plan, algorithm="again"))]
-    assert exchanges(twice) == []  # two lines with the same parts
+    assert ablations(twice) == []  # two rows of one cell
     unknown = [replace(row, plan=replace(row.plan, optimal_gain=None)) for row in summary.rows]
-    assert exchanges(unknown) == []
+    assert ablations(unknown) == []
 
 
 def test_the_studies_of_the_command():
     (study,) = reproduction("ablation", runs=1)
     rows = [Row(cell.plan, 0, None, [], {}, 1, 0, 0.0) for cell in study.cells()]
-    (found,) = exchanges(rows)
-    assert len(found.places) == 4
+    (found,) = ablations(rows)
+    assert len(found.problems) == 4
     assert len(found.columns) == 13
     assert len(found.evaluators) == 4
     assert {column.kind for column in found.columns} == {"adaptive", "constant", "greedy"}
     for other in reproduction("untuned"):
-        assert exchanges([Row(cell.plan, 0, None, [], {}, 1, 0, 0.0) for cell in other.cells()]) == []
+        assert ablations([Row(cell.plan, 0, None, [], {}, 1, 0, 0.0) for cell in other.cells()]) == []
 
 
 def test_evaluators_have_colours_and_rates_dashes(summary):
-    look = looks(summary.rows)
+    look = row_styles(summary.rows)
     assert len({look[f"{e}: {label}"].colour for e in EVALUATORS for label in ("hot", "no rate", "sup zero")}) == 3
     dashes = [look[f"lstd: {label}"].dash for label in ("span zero", "sup zero", "careful", "cold", "no rate")]
     assert dashes == ["solid", "dash", "dashdot", "dashdot", "dot"]
     assert look["uniform"].colour == "#777777"
 
 
-def test_the_table_as_text(parts, summary):
-    text = (parts / "results.md").read_text()
-    (found,) = exchanges(summary.rows)
-    lines = list(exchange_lines(found))
-    assert "\n".join(["## What each part does: parts", "", *lines]) in text
+def test_the_table_as_text(folder, summary):
+    text = (folder / "results.md").read_text()
+    (found,) = ablations(summary.rows)
+    lines = list(ablation_lines(found))
+    assert "\n".join(["## Effect of each factor: parts", "", *lines]) in text
     assert lines[2] == f"| problem | evaluator | {' | '.join(COLUMNS)} |"
     score = cell(summary, "ergodic 3", "lstd: span previous").score
     line = next(each for each in lines if each.startswith("| ergodic 3 | lstd |"))
@@ -217,15 +218,15 @@ def test_the_table_as_text(parts, summary):
     assert lines[-1].startswith("- No score of monte-carlo with predicted: that needs values of policies that have not")
 
 
-def test_the_figure(parts, summary, tmp_path):
-    (found,) = exchanges(summary.rows)
-    with Store(parts, write=False) as store:
-        figures = dict(_figures(store, summary, looks(summary.rows), log_steps=False))
+def test_the_figure(folder, summary, tmp_path):
+    (found,) = ablations(summary.rows)
+    with Store(folder, write=False) as store:
+        figures = dict(_figures(store, summary, row_styles(summary.rows), log_steps=False))
     figure, axes = pyplot.subplots()
     seen = {}
-    figures["parts-parts"]["river-swim 4"](axes, seen)
+    figures["parts-scores"]["river-swim 4"](axes, seen)
     texts = [text.get_text() for text in axes.texts]
-    expected = [found.score(found.places[1], e, c) for e in EVALUATORS for c in found.columns]
+    expected = [found.score(found.problems[1], e, c) for e in EVALUATORS for c in found.columns]
     assert texts == [
         "–" if each is None else f"{each:.2f}".replace("-0.00", "0.00").replace("-", "−") for each in expected
     ]
@@ -235,21 +236,21 @@ def test_the_figure(parts, summary, tmp_path):
     assert {"lstd: span previous", "lstd: no rate"} <= seen.keys()
     assert "lstd: hot" not in seen  # there are too many curves for all
     pyplot.close(figure)
-    (path, *_) = write_figures(parts, tmp_path, formats=["svg"], widths=["one-column"])
-    assert path.name == "parts-parts-one-column.svg"
+    (path, *_) = write_figures(folder, tmp_path, formats=["svg"], widths=["one-column"])
+    assert path.name == "parts-scores-one-column.svg"
     text = path.read_text()
     assert all(f">{word}<" in text for word in (*COLUMNS, *EVALUATORS))  # words are not replaced by numbers
 
 
-def test_the_map_on_the_page(visit, parts, summary):
-    page = visit(parts / "report.html")
-    page.locator("#parts").scroll_into_view_if_needed()
-    assert page.locator("#parts h2").inner_text() == "What each part does"
-    assert page.locator("nav a[href='#parts']").is_visible()
-    (found,) = exchanges(summary.rows)
-    assert page.locator("#parts .effects li").all_inner_texts() == found.effects()
-    assert page.locator("#parts tbody").count() == 3  # two problems, and their mean
-    body = page.locator("#parts tbody").nth(1)
+def test_the_map_on_the_page(visit, folder, summary):
+    page = visit(folder / "report.html")
+    page.locator("#ablation").scroll_into_view_if_needed()
+    assert page.locator("#ablation h2").inner_text() == "Ablation: the effect of each factor"
+    assert page.locator("nav a[href='#ablation']").is_visible()
+    (found,) = ablations(summary.rows)
+    assert page.locator("#ablation .effects li").all_inner_texts() == ablation_effects(found)
+    assert page.locator("#ablation tbody").count() == 3  # two problems, and their mean
+    body = page.locator("#ablation tbody").nth(1)
     assert body.locator("th[colspan]").inner_text() == "river-swim 4"
     assert body.locator("th[scope=row]").all_inner_texts() == list(EVALUATORS)
     row = cell(summary, "river-swim 4", "lstd: hot")
@@ -265,16 +266,16 @@ def test_the_map_on_the_page(visit, parts, summary):
     assert lines[3] == f"{row.fraction:.1%} of the optimum"
     assert float(lines[4].removeprefix("worst run ")) == pytest.approx(row.rewards.worst, rel=1e-3)
     assert lines[5] == "2 runs"
-    page.locator("#parts h2").hover()
+    page.locator("#ablation h2").hover()
     assert not page.locator("#tip").is_visible()
 
-    page.locator("#parts td[tabindex='0']").focus()  # the first cell
+    page.locator("#ablation td[tabindex='0']").focus()  # the first cell
     for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowDown", "ArrowUp"):
         page.keyboard.press(key)
     lines = page.locator("#tip").inner_text().splitlines()
     assert lines[0] == "ergodic 3: monte-carlo, AAPI, span, η 1, predicted"
     assert "policies that have not acted" in lines[1]
-    assert page.locator("#parts td[tabindex='0']").count() == 1
+    assert page.locator("#ablation td[tabindex='0']").count() == 1
     page.keyboard.press("Escape")
     assert not page.locator("#tip").is_visible()
 
@@ -285,5 +286,5 @@ def test_the_map_on_the_page(visit, parts, summary):
 
 
 def test_no_map_on_other_pages(page):
-    assert not page.locator("#parts").is_visible()
-    assert not page.locator("nav a[href='#parts']").is_visible()
+    assert not page.locator("#ablation").is_visible()
+    assert not page.locator("nav a[href='#ablation']").is_visible()
