@@ -113,6 +113,11 @@ def word_for(kind: str, part: object) -> str | None:
     return next((word for word, where in PARTS[kind].items() if where == name), None)
 
 
+def evaluates_off_policy(word: str) -> bool:
+    """Whether an evaluation can evaluate policies that did not make the data."""
+    return word in PARTS["evaluation"] and bool(vars(find("evaluation", word)).get("off_policy", False))
+
+
 @functools.cache
 def settings_of(kind: str, word: str) -> dict[str, Setting]:
     """The fields of a part that a word or a number can set."""

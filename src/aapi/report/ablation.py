@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.experiments.choice import score
-from aapi.names.algorithms import SIDE_INFORMATION
+from aapi.registry import PARTS
+from aapi.registry.parts import evaluates_off_policy
 from aapi.report.colours import PALETTE, Style, styles
 from aapi.report.formatting import format_list
 
@@ -25,7 +25,6 @@ __all__ = ["ADAPTIVE", "CONSTANT", "GREEDY", "Ablation", "Column", "ProblemKey",
 
 ADAPTIVE, CONSTANT, GREEDY = "adaptive", "constant", "greedy"
 NORMS = ("span", "sup")
-ON_POLICY = ("monte-carlo",)  # evaluators that need data of the very policy they evaluate
 ProblemKey = tuple[str, str, float, int]  # study, problem, reward scale, steps: `Plan.place`
 
 
@@ -44,24 +43,16 @@ class Column:
 
 
 def _evaluator_and_column(plan: Plan) -> tuple[str, Column] | None:
-    """The evaluator and the learning rate of a plan; None if it does not say, or if they were tuned.
-
-    Settings do not name the algorithm: only adaptive ones have a norm or side information, and greedy ones no η. The
-    label helps where an adaptive one has all its defaults.
-    """
-    settings = plan.settings
-    evaluator, eta = settings.get("evaluation"), settings.get("eta")
-    if not isinstance(evaluator, str) or plan.is_tuned or plan.shared_tuning:
+    """The evaluator and the learning rate of a plan, by its parts; None if it names no evaluator, or was tuned."""
+    parts, eta = plan.parts, plan.parts.get("eta")
+    if "evaluation" not in plan.settings or "rate" not in parts or plan.is_tuned or plan.shared_tuning:
         return None
-    if eta is None:
+    evaluator, rate = str(parts["evaluation"]), str(parts["rate"])
+    if rate == GREEDY or not isinstance(eta, int | float):
         return evaluator, Column(GREEDY)
-    if not isinstance(eta, int | float):
-        return None
-    words = set(re.findall(r"[a-z]+", plan.algorithm.lower()))
-    if {"norm", "side_information", "sampled"} & settings.keys() or {"aapi", "ftrl"} & words:
-        guess = settings.get("side_information", "zero" if "ftrl" in words else "previous")
-        return evaluator, Column(ADAPTIVE, float(eta), str(settings.get("norm", "sup")), str(guess))
-    return evaluator, Column(CONSTANT, float(eta), schedule=str(settings.get("schedule", CONSTANT)))
+    if rate == ADAPTIVE:
+        return evaluator, Column(ADAPTIVE, float(eta), str(parts["norm"]), str(parts["side_information"]))
+    return evaluator, Column(CONSTANT, float(eta), schedule=rate)
 
 
 def ablations(rows: Sequence[Row]) -> list[Ablation]:
@@ -124,7 +115,10 @@ class Ablation:
         def order(column: Column) -> tuple[int, bool, str, int, float, int]:
             kind = (ADAPTIVE, CONSTANT, GREEDY).index(column.kind)
             other = column.kind == ADAPTIVE and column.eta != usual
-            norm, guess = _position(column.norm, NORMS), _position(column.side_information, tuple(SIDE_INFORMATION))
+            norm, guess = (
+                _position(column.norm, NORMS),
+                _position(column.side_information, tuple(PARTS["side_information"])),
+            )
             return kind, other, column.schedule, norm, column.eta or 0.0, guess
 
         return sorted(found, key=order)
@@ -175,7 +169,7 @@ class Ablation:
         """Why a cell has no score; empty if it has one."""
         row = self.cells.get((problem, evaluator, column))
         if row is None:
-            if column.side_information == "predicted" and evaluator in ON_POLICY:
+            if column.side_information == "predicted" and not evaluates_off_policy(evaluator):
                 return f"that needs values of policies that have not acted, and {evaluator} evaluation needs their data"
             return "not part of this study"
         if row.score is not None:
