@@ -1,16 +1,17 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import gymnasium
 import numpy as np
+import processes
 import pytest
+from commands import run
+from stores import wait_until
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from test_solve import run
 
 import aapi
 from aapi.environments import Continuing
@@ -88,15 +89,7 @@ def train(capsys, arguments):
 
 
 def start(arguments):
-    command = [sys.executable, "-m", "aapi", "train", *arguments.split()]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(path, process, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not path.exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert path.exists()
+    return processes.start([*processes.AAPI, "train", *arguments.split()])
 
 
 def arrays(path):
@@ -232,27 +225,26 @@ def test_an_unknown_id_in_a_file_says_how_to_name_the_module(capsys, room):
 
 def test_a_killed_run_goes_on_from_its_checkpoint(room):
     common = f"rooms:Slow-v0 --features fourier:2 --checkpoint-every 1 {SHORT}"
-    killed = start(f"{common} --steps 1000000 --save killed.aapi")
-    wait_for(room / "killed.aapi", killed)
-    time.sleep(0.3)
-    killed.kill()
-    killed.communicate()
-    assert killed.returncode == -signal.SIGKILL
+    with start(f"{common} --steps 1000000 --save killed.aapi") as killed:
+        wait_until((room / "killed.aapi").exists)
+        time.sleep(0.3)
+        killed.kill()
+        assert killed.wait() == -signal.SIGKILL
     steps = aapi.load("killed.aapi").num_steps
     assert steps >= 50
-    resumed = start(f"rooms:Slow-v0 --resume killed.aapi --steps {steps + 77} --save killed.aapi")
-    assert resumed.communicate()[1] == ""
-    whole = start(f"{common} --steps {steps + 77} --save whole.aapi")
-    assert whole.communicate()[1] == ""
+    for rest in ("rooms:Slow-v0 --resume killed.aapi --save killed.aapi", f"{common} --save whole.aapi"):
+        with start(f"{rest} --steps {steps + 77}") as process:
+            assert process.communicate()[1] == ""
     assert arrays("killed.aapi") == arrays("whole.aapi")
 
 
 def test_ctrl_c_tells_where_the_checkpoint_is(room):
-    process = start(f"rooms:Slow-v0 --features fourier:2 --checkpoint-every 1 --steps 1000000 --save a.aapi {SHORT}")
-    wait_for(room / "a.aapi", process)
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    common = f"rooms:Slow-v0 --features fourier:2 --checkpoint-every 1 {SHORT}"
+    with start(f"{common} --steps 1000000 --save a.aapi") as process:
+        wait_until((room / "a.aapi").exists)
+        time.sleep(0.1)
+        processes.interrupt(process)
+        out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
     steps = aapi.load("a.aapi").num_steps
     assert f"the last checkpoint is a.aapi, after {steps} steps: go on with --resume a.aapi" in err

@@ -2,12 +2,11 @@
 
 import dataclasses
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import gymnasium
 import numpy as np
+import processes
 import pytest
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 
@@ -69,8 +68,7 @@ def test_any_source_that_determines_a_run_is_seen(tmp_path):
 
     def version():
         code = "from aapi.experiments.description import source_version; print(source_version())"
-        command = [sys.executable, "-c", code]
-        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout.strip()
+        return processes.python("-c", code, check=True, cwd=tmp_path).stdout.strip()
 
     assert version() == source_version()
     for name, changes in (("cli/text.py", False), ("improvement/learning_rate.py", True), ("features/tiles.py", True)):

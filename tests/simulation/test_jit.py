@@ -2,10 +2,9 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 import aapi
@@ -29,8 +28,7 @@ def run(cache, package=None):
     environment = {**os.environ, "AAPI_CACHE_DIR": str(cache)}
     if package is not None:
         environment["PYTHONPATH"] = str(package)
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = processes.python("-c", SCRIPT, env=environment, check=True)
     assert done.stderr == ""
     count, policy = done.stdout.split()
     return int(count), policy
@@ -76,7 +74,7 @@ def test_one_flipped_byte_is_noticed(warm, tmp_path):
 def test_a_cache_that_disappears_while_running_is_done_without(tmp_path):
     script = SCRIPT.replace("result =", "import shutil; shutil.rmtree(aapi.simulation.jit.cache_folder())\nresult =")
     environment = {**os.environ, "AAPI_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
+    processes.python("-c", script, env=environment, check=True)
 
 
 def test_kernels_of_others_are_not_cached(tmp_path):
@@ -87,8 +85,7 @@ def test_kernels_of_others_are_not_cached(tmp_path):
             f"FACTOR = {factor}\nprint(mine(1.0))"
         )
         environment = {**os.environ, "AAPI_CACHE_DIR": str(tmp_path)}
-        done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
-        assert float(done.stdout) == factor
+        assert float(processes.python(script, env=environment, check=True).stdout) == factor
 
 
 def test_a_change_in_a_callee_in_another_file_is_seen(warm, tmp_path):
