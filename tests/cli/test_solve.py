@@ -125,6 +125,16 @@ def test_help_is_light_and_shows_examples():
     assert done.stdout == f"aapi {aapi.__version__}\n"
 
 
+def test_ctrl_c_before_the_command_is_known():
+    script = (
+        "import signal, sys; from aapi.cli import main\n"
+        "main.parser = lambda: signal.raise_signal(signal.SIGINT)\n"
+        "sys.exit(main.main([]))"
+    )
+    done = processes.python("-c", script)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "aapi: interrupted\n")
+
+
 def test_a_closed_pipe_is_no_error():
     script = f"{sys.executable} -m aapi solve garnet --json | head -c 1"
     done = processes.run(["bash", "-c", script], check=True)

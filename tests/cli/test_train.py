@@ -45,6 +45,11 @@ class Room(gymnasium.Env):
         observation, reward, ended = self.np_random.uniform(-1.0, 1.0, 2), float(action), self.np_random.random() < 0.05
         if self.wrong and self.time == 130:  # which no snapshot knows of
             ended = False
+            if self.wrong == "interrupted":
+                try:
+                    raise KeyboardInterrupt
+                finally:
+                    raise RuntimeError("the motor cannot be parked")
             if self.wrong == "error":
                 raise RuntimeError("the motor burnt out")
             if self.wrong == "reward":
@@ -61,6 +66,7 @@ for name, arguments in {
     "Slow": {"pause": 0.0005},
     "Error": {"wrong": "error"},
     "Reward": {"wrong": "reward"},
+    "Interrupted": {"wrong": "interrupted"},
     "Observation": {"wrong": "observation"},
     "Named": {"name": "room"},
 }.items():
@@ -250,6 +256,12 @@ def test_ctrl_c_tells_where_the_checkpoint_is(room):
     assert f"the last checkpoint is a.aapi, after {steps} steps: go on with --resume a.aapi" in err
     assert "Traceback" not in err
     assert sorted(path.name for path in room.iterdir() if path.name != "__pycache__") == ["a.aapi", "rooms.py"]
+
+
+def test_ctrl_c_is_ctrl_c_even_if_tidying_up_goes_wrong(room):
+    with start(f"rooms:Interrupted-v0 --features fourier:2 --steps 1000 {SHORT}") as process:
+        assert process.communicate() == ("", "aapi train: interrupted\n")
+    assert process.returncode == 130
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,18 @@ def test_the_second_ctrl_c_stops_at_once(capsys, tmp_path):
         assert sound(folder)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_the_caller_ignores_stays_ignored(tmp_path, small, number):
+    study, expected = small
+    deaf = ["bash", "-c", 'trap "" INT TERM; exec "$@"', "bash"]  # as a job in the background is to Ctrl-C
+    with processes.start([*deaf, *processes.AAPI, "sweep", study, "--out", tmp_path, "--json"]) as process:
+        wait_until(lambda: count(tmp_path, "sessions") > 0)
+        process.send_signal(number)
+        assert process.communicate()[1] == ""
+    assert process.returncode == 0
+    assert contents(tmp_path) == expected
+
+
 def test_no_room_in_the_middle_is_one_line_and_the_rest_is_safe(capsys, tmp_path, sweepable):
     study, expected = sweepable
     folder = tmp_path / "out"

@@ -22,6 +22,26 @@ from aapi.environments import ergodic
 result = aapi.run(aapi.AAPI(phase_length=20, evaluate=MonteCarlo(horizon=5)), ergodic(5, 2), 200, 2)
 print(len(compiled), result.next_policy.tobytes().hex())
 """
+INTERRUPTED = """
+import signal, sys
+from aapi.simulation.jit import kernel
+
+@kernel
+def double(x):
+    return 2 * x
+
+def trace(frame, event, argument):
+    if frame.f_code.co_name == "_raw_object_cache_getbuffer":
+        print("compiling")
+        signal.raise_signal(signal.SIGINT)
+
+sys.settrace(trace)
+try:
+    double(1.0)
+except KeyboardInterrupt:
+    sys.settrace(None)
+    print("interrupted,", double(1.0))
+"""
 
 
 def run(cache, package=None):
@@ -106,3 +126,9 @@ def test_a_folder_that_cannot_be_written_is_done_without(warm, tmp_path):
     compiled, policy = run(blocked / "cache")
     assert compiled > 0
     assert policy == warm[1]
+
+
+def test_ctrl_c_while_llvm_calls_back_waits_until_all_is_compiled():
+    done = processes.python("-c", INTERRUPTED)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.splitlines()) == {"compiling", "interrupted, 2.0"}

@@ -21,6 +21,7 @@ from aapi.environments.continuing import Continuing
 from aapi.errors import InvalidInput, TooLarge
 from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Radial
 from aapi.features.bounds import MOST_FEATURES
+from aapi.files import uninterrupted
 from aapi.progress import progress_bar
 from aapi.simulation.basis import LINEAR, TILES, Basis
 from aapi.simulation.random import streams
@@ -306,8 +307,9 @@ class Agent:
         """Write the agent to a file of arrays and JSON, from which `aapi.load` makes it again, learning included."""
         from aapi.agent.storage import save
 
-        save(self, path)
-        self.saved = (path, self.num_steps)
+        with uninterrupted():
+            save(self, path)
+            self.saved = (path, self.num_steps)
 
 
 def continuing(env: gymnasium.Env[Any, Any]) -> Continuing:
