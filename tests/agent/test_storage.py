@@ -2,12 +2,11 @@ import io
 import json
 import os
 import pickle
-import subprocess
-import sys
 import zipfile
 
 import gymnasium
 import numpy as np
+import processes
 import pytest
 
 import aapi
@@ -324,5 +323,4 @@ def test_a_file_that_inflates_beyond_memory_is_refused(saved):
 def test_loading_imports_nothing_for_tensorboard_or_video(saved):
     code = "import sys, aapi; aapi.load('agent.aapi'); print([m for m in ('tensorboard', 'PIL') if m in sys.modules])"
     saved()
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert processes.python("-c", code, check=True).stdout == "[]\n"

@@ -6,7 +6,7 @@ import pytest
 
 import aapi
 from aapi import theory
-from aapi.algorithms import count_phases, simulator
+from aapi.learners import count_phases, simulator
 from aapi.environments import access_control, cartpole, deep_sea, ergodic, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import Automatic, ExactQ, MonteCarlo, SelfConsistent, exact_q_values

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aapi.algorithms import simulator
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput
 from aapi.memory import Counts, CountTransitions

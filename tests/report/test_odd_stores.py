@@ -71,7 +71,7 @@ class Fragile:
         pass
 
     def phases(self, simulation, num_steps):
-        from aapi.algorithms import Uniform
+        from aapi.learners import Uniform
 
         if simulation.streams[0, 0] % 2:
             raise AapiError("<i>it broke</i>")
@@ -263,6 +263,6 @@ class Fragile2(Fragile):
     """Not fragile at all."""
 
     def phases(self, simulation, num_steps):
-        from aapi.algorithms import Uniform
+        from aapi.learners import Uniform
 
         return Uniform().phases(simulation, num_steps)

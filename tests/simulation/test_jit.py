@@ -2,10 +2,9 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 import aapi
@@ -23,14 +22,33 @@ from aapi.environments import ergodic
 result = aapi.run(aapi.AAPI(phase_length=20, evaluate=MonteCarlo(horizon=5)), ergodic(5, 2), 200, 2)
 print(len(compiled), result.next_policy.tobytes().hex())
 """
+INTERRUPTED = """
+import signal, sys
+from aapi.simulation.jit import kernel
+
+@kernel
+def double(x):
+    return 2 * x
+
+def trace(frame, event, argument):
+    if frame.f_code.co_name == "_raw_object_cache_getbuffer":
+        print("compiling")
+        signal.raise_signal(signal.SIGINT)
+
+sys.settrace(trace)
+try:
+    double(1.0)
+except KeyboardInterrupt:
+    sys.settrace(None)
+    print("interrupted,", double(1.0))
+"""
 
 
 def run(cache, package=None):
     environment = {**os.environ, "AAPI_CACHE_DIR": str(cache)}
     if package is not None:
         environment["PYTHONPATH"] = str(package)
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = processes.python("-c", SCRIPT, env=environment, check=True)
     assert done.stderr == ""
     count, policy = done.stdout.split()
     return int(count), policy
@@ -76,7 +94,7 @@ def test_one_flipped_byte_is_noticed(warm, tmp_path):
 def test_a_cache_that_disappears_while_running_is_done_without(tmp_path):
     script = SCRIPT.replace("result =", "import shutil; shutil.rmtree(aapi.kernels.jit.cache_folder())\nresult =")
     environment = {**os.environ, "AAPI_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True)
+    processes.python("-c", script, env=environment, check=True)
 
 
 def test_kernels_of_others_are_not_cached(tmp_path):
@@ -87,8 +105,7 @@ def test_kernels_of_others_are_not_cached(tmp_path):
             f"FACTOR = {factor}\nprint(mine(1.0))"
         )
         environment = {**os.environ, "AAPI_CACHE_DIR": str(tmp_path)}
-        done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
-        assert float(done.stdout) == factor
+        assert float(processes.python(script, env=environment, check=True).stdout) == factor
 
 
 def test_a_change_in_a_callee_in_another_file_is_seen(warm, tmp_path):
@@ -109,3 +126,9 @@ def test_a_folder_that_cannot_be_written_is_done_without(warm, tmp_path):
     compiled, policy = run(blocked / "cache")
     assert compiled > 0
     assert policy == warm[1]
+
+
+def test_ctrl_c_while_llvm_calls_back_waits_until_all_is_compiled():
+    done = processes.python("-c", INTERRUPTED)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(done.stdout.splitlines()) == {"compiling", "interrupted, 2.0"}

@@ -17,6 +17,7 @@ from aapi.environments.continuing import Continuing
 from aapi.environments.known import Known, known
 from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
+from aapi.files import uninterrupted
 from aapi.kernels.random import streams
 from aapi.learners.learner import Session, check_learner
 from aapi.progress import progress_bar
@@ -239,8 +240,9 @@ class Agent:
         """Write the agent to a file of arrays and JSON, from which `aapi.load` makes it again, learning included."""
         from aapi.agent.storage import save
 
-        save(self, path)
-        self.saved = (path, self.num_steps)
+        with uninterrupted():
+            save(self, path)
+            self.saved = (path, self.num_steps)
 
 
 def _discrete(space: gymnasium.Space[Any]) -> gymnasium.spaces.Discrete[Any]:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from aapi.files import atomic_write
+from aapi.files import atomic_write, uninterrupted
 
 __all__ = ["INTERPRETED", "cache_folder", "kernel", "kernel_version"]
 
@@ -37,6 +37,7 @@ def kernel(function: Function) -> Function:
     import numba
 
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled.compile = uninterrupted()(compiled.compile)
     names = [f"{part.__module__}.{part.__qualname__}" for part in (function, *_kernels_within(function))]
     if all(name.startswith("aapi.") for name in names):  # the folder's name speaks for this package's sources only
         compiled._cache = KernelCache("-".join(names).replace("<locals>.", ""))
