@@ -140,9 +140,7 @@ def test_exact_q_is_bounded_or_grows_by_the_root():
 
 def test_growth():
     mdp = ergodic(5, 2)
-    grown = theory.regret_growth(
-        aapi.learners.Uniform(phase_length=400), mdp, theory.doublings(16000, 4), num_runs=10
-    )
+    grown = theory.regret_growth(aapi.learners.Uniform(phase_length=400), mdp, theory.doublings(16000, 4), num_runs=10)
     assert grown.steps.tolist() == [2000, 4000, 8000, 16000]
     assert grown.phase_lengths.tolist() == [100, 159, 252, 400]
     assert grown.exponent.lower <= 1.0 <= grown.exponent.upper

@@ -37,7 +37,7 @@ def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any
     start = description["steps"] - kept["stretch_rewards"].shape[1]
     state = {_renamed(name): array for name, array in old.items()}
     span = dict(learner.get("learning_rate", {})).get("norm") == "span"
-    state |= {"start": np.array(start), "surprise_k": state["k"], "policy_span": np.array(span)}
+    state |= {"start": np.array(start), "policy_span": np.array(span)}
     if parts := learner.pop("exploration", ()):
         learner = {"part": "Exploring", "learner": learner, "exploration": parts}
         state = _explored(state, old, start)

@@ -109,6 +109,7 @@ def load(
     arrays = read_arrays(path, "a saved agent")
     description = _read_description(path, arrays)
     try:
+        description["exact"] = description["format"] == FORMAT  # others may hold more than is needed
         description, arrays = upgraded(description, arrays)
         return _rebuilt(description, arrays, env, algorithm, features)
     except AapiError as error:
@@ -231,6 +232,8 @@ def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[st
     simulation, session = agent.simulation, agent.session
     mine = {name.removeprefix("state_"): array for name, array in arrays.items() if name.startswith("state_")}
     state = restored(session.state, mine)
+    if unknown := description["exact"] and mine.keys() - stored(state).keys():
+        raise InvalidInput(f"it holds {', '.join(sorted(unknown))}, of which its learner knows nothing")
     stretch = agent.algorithm.act(state)
     agent.space.check_policy(stretch.policy, 1)
     agent.space.check_policy(stretch.acting, 1)
@@ -241,6 +244,8 @@ def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[st
             f"after {steps} steps it cannot be {filled} steps into phase {stretch.number}, which began after "
             f"{stretch.start} and has {stretch.steps}"
         )
+    if agent.algorithm.lockstep and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
+        raise InvalidInput(f"{state.k} phases do not end after {stretch.start} steps")
     for memory in state.memories.values():
         memory.check_steps(stretch.start)
     simulation.time = stretch.start
@@ -265,6 +270,7 @@ def _checked_state(agent: Agent, current: NDArray[Any]) -> NDArray[Any]:
     """The state that the agent was in: a number of any kind, or a vector."""
     space = agent.space
     if not space.state_shape and current.shape == () and current.dtype.kind == "i":
+        space.check_states(current, "current")
         current = current.astype(space.state_dtype)
     state = matching({"current": current}, "current", np.empty(space.state_shape, dtype=space.state_dtype))
     space.check_states(state, "current")

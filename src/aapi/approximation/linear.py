@@ -162,7 +162,7 @@ class LinearSurprise(Surprise):
     span: bool = field(metadata=NOT_STORED)
     num_phases: int | None = field(metadata=NOT_STORED)
     num_actions: int = field(metadata=NOT_STORED)
-    k: int = 0
+    k: int = field(default=0, metadata=NOT_STORED)
     streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
@@ -200,14 +200,15 @@ class LinearSurprise(Surprise):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What has to be stored: the places that are filled."""
-        return {"differences": self.differences[:, : self.k], "k": np.array(self.k)}
+        return {"differences": self.differences[:, : self.k]}
 
     def restored(self, arrays: dict[str, NDArray[Any]]) -> LinearSurprise:
         """What was stored, with room for more."""
-        k = int(matching(arrays, "k", np.array(0)))
+        given = arrays.get("differences", np.empty(0))
+        filled = min(given.shape[1], self.differences.shape[1]) if given.ndim == 4 else 0
         differences = np.zeros_like(self.differences)
-        differences[:, :k] = matching(arrays, "differences", self.differences[:, :k])
-        return replace(self, differences=differences, k=k)
+        differences[:, :filled] = matching(arrays, "differences", self.differences[:, :filled])
+        return replace(self, differences=differences, k=filled)
 
 
 @kernel

@@ -148,7 +148,7 @@ class TabularSurprise(Surprise):
     span: bool = field(metadata=NOT_STORED)
     num_phases: int | None = field(metadata=NOT_STORED)
     num_actions: int = field(metadata=NOT_STORED)
-    k: int = 0
+    k: int = field(default=0, metadata=NOT_STORED)
     streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
