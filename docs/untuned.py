@@ -38,7 +38,7 @@ def main(untuned: str, exploration: str, flat: str, ablation: str) -> None:
     rows = [row for row in summary.rows if row.plan.study == "untuned"]
     inserts = {
         "results": result_lines(rows),
-        "targets": _fractions([row for row in rows if row.plan.algorithm == "untuned"]),
+        "targets": _fractions([row for row in rows if row.plan.algorithm == "aapi"]),
         "comparisons": comparison_lines([c for c in summary.comparisons if c.study == "untuned"]),
         "verdicts": _verdicts([c for c in summary.comparisons if c.study == "untuned"]),
         "scales": scale_lines([row for row in summary.rows if row.plan.study == "untuned, rewards scaled"]),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from aapi.registration import register
+from aapi.registration import register_when_imported
 
 if TYPE_CHECKING:
     from aapi import (
@@ -88,4 +88,4 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-register()
+register_when_imported()

@@ -15,7 +15,7 @@ tuning_runs = 2
 name = "ergodic"
 states = [5, 10]
 [[algorithms]]
-name = "aapi"
+name = "aapi-paper"
 eta = [0.1, 1]
 tune = ["eta"]
 [[algorithms]]
@@ -61,12 +61,12 @@ def test_reproduce_ends_with_the_table_and_the_path(capsys, tmp_path, monkeypatc
     status, out, err = run(capsys, "reproduce", "ergodic", "--out", str(tmp_path))
     assert status == 0
     assert re.search(r"^ergodic 10,2 +politex +eta \S+ +0\.\d+ ± 0\.\d+ +\d+\.\d% +[\d,]+ +\d+\.\d s$", out, re.M)
-    assert re.search(r"^aapi +eta \S+ +×100 ", out, re.M)
+    assert re.search(r"^aapi-paper +eta \S+ +×100 ", out, re.M)
     assert max(map(len, out.splitlines()[:-2])) <= 80
     assert str(tmp_path) in out.splitlines()[-2]
     page = (tmp_path / "results.md").read_text()
     assert "## one η, rewards scaled" in page
-    assert "| aapi − politex |" in page
+    assert "| aapi-paper − politex |" in page
     status, out, err = run(capsys, "reproduce", "ergodic", "--out", str(tmp_path), "--json")
     facts = json.loads(out)
     assert (status, err) == (0, "")
@@ -75,7 +75,7 @@ def test_reproduce_ends_with_the_table_and_the_path(capsys, tmp_path, monkeypatc
     scaled = {
         (row["problem"], row["reward_scale"]): row["score"]
         for row in facts["rows"]
-        if row["study"] == "one η, rewards scaled" and row["algorithm"] == "aapi"
+        if row["study"] == "one η, rewards scaled" and row["algorithm"] == "aapi-paper"
     }
     for problem in ("ergodic 5,2", "ergodic 50,10"):  # AAPI does not see the scale of rewards
         assert scaled[problem, 100.0] == pytest.approx(scaled[problem, 1.0], abs=1e-9)

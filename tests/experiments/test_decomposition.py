@@ -32,11 +32,11 @@ def kept(folder):
 
 def test_finite_problems_are_taken_apart_once(folder):
     names = list(kept(folder))
-    assert names == [(p, 1.0, a) for p in ("deep-sea 4", "ergodic 5") for a in ("aapi", "politex", "rlsvi")]
+    assert names == [(p, 1.0, a) for p in ("deep-sea 4", "ergodic 5") for a in ("aapi-paper", "politex", "rlsvi")]
 
 
 def test_it_says_what_the_theory_says(folder):
-    cell, candidate, about = kept(folder)["ergodic 5", 1.0, "aapi"]
+    cell, candidate, about = kept(folder)["ergodic 5", 1.0, "aapi-paper"]
     analysis = theory.analysed_runs(candidate.algorithm, ergodic(5), 4000, 3, cell.seed, features=candidate.features)
     assert about == summary(analysis, theory.check_bounds(analysis, theory.constants(ergodic(5))))
     with Store(folder, write=False) as store:
@@ -61,7 +61,7 @@ def test_a_model_of_the_users_and_features_of_its_own(tmp_path):
     """Also from a file; with the features that the runs had; and again, when there are more runs."""
     river_swim(6).save(tmp_path / "river.npz")
     problem = {"name": str(tmp_path / "river.npz"), "features": "aggregate:3"}
-    algorithm = {"name": "aapi", "phase_length": 100}
+    algorithm = {"name": "aapi-paper", "phase_length": 100}
     for runs in (1, 2):
         study = Study(name="file", problems=[problem], algorithms=[algorithm], steps=2000, runs=runs)
         run_studies(study, tmp_path / "out")
@@ -82,7 +82,7 @@ def test_a_model_of_the_users_and_features_of_its_own(tmp_path):
     ],
 )
 def test_what_is_too_much_is_left(tmp_path, problem, settings):
-    algorithm = {"name": "aapi", **settings}
+    algorithm = {"name": "aapi-paper", **settings}
     study = Study(name="large", problems=[problem], algorithms=[algorithm], steps=25_000, runs=1)
     with Store(tmp_path) as store:
         cells = study.cells()

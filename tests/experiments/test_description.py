@@ -58,7 +58,7 @@ def test_values_have_one_form():
     assert describe(True) is True
     assert describe({1: 2}) == describe({1: 2.0})
     assert describe(np.zeros(2)) != describe(np.zeros(2, dtype=np.float32))
-    keys = {configure(Problem("ergodic"), "aapi", {"eta": eta}, 500).key for eta in (1, 1.0, np.float64(1.0))}
+    keys = {configure(Problem("ergodic"), "aapi-paper", {"eta": eta}, 500).key for eta in (1, 1.0, np.float64(1.0))}
     assert len(keys) == 1
 
 
@@ -96,6 +96,6 @@ def test_environments_are_known_by_all_their_layers():
 
 def test_a_model_called_as_a_problem_is_not_that_problem():
     model = aapi.environments.river_swim()
-    named = configure(Problem("deep-sea", model=model), "aapi", {}, 500)
-    assert named.settings == configure(Problem("mine", model=model), "aapi", {}, 500).settings
-    assert named.key == configure(Problem("mine", model=model), "aapi", {}, 500).key
+    named = configure(Problem("deep-sea", model=model), "aapi-paper", {}, 500)
+    assert named.settings == configure(Problem("mine", model=model), "aapi-paper", {}, 500).settings
+    assert named.key == configure(Problem("mine", model=model), "aapi-paper", {}, 500).key

@@ -17,7 +17,7 @@ SMALL = Study(
     name="small",
     problems=[{"name": "ergodic", "states": 5}, {"name": "deep-sea", "size": 4}],
     algorithms=[
-        {"name": "aapi", "eta": [0.1, 100.0], "tune": ["eta"]},
+        {"name": "aapi-paper", "eta": [0.1, 100.0], "tune": ["eta"]},
         {"name": "politex", "eta": 1.0},
         {"name": "rlsvi", "ridge": [0.1, 1.0], "tune": ["ridge"]},
     ],
@@ -56,7 +56,7 @@ def test_the_choice_is_made_on_tuning_runs_alone(tmp_path):
     with Store(tmp_path, write=False) as store:
         assert list(tuning_scores(store, cell.plan)) == expected
     assert summary.rows[0].choice == {"eta": [0.1, 100.0][int(np.argmax(expected))]}
-    (entry, _) = (e for e in summary.sensitivity if e["algorithm"] == "aapi" and e["problem"] == "ergodic 5")
+    (entry, _) = (e for e in summary.sensitivity if e["algorithm"] == "aapi-paper" and e["problem"] == "ergodic 5")
     assert (entry["candidate"], entry["mean"]) == ({"eta": 0.1}, expected[0])
 
 
@@ -95,15 +95,15 @@ def test_problems_tuned_together_share_the_best_choice_on_a_common_scale(tmp_pat
 
 def test_problems_with_other_grids_are_not_tuned_together(tmp_path):
     entries = [{"name": "ergodic", "states": 5}, {"name": "ergodic", "states": 6}]
-    entries[1]["settings_for"] = {"aapi": {"eta": [50.0, 100.0]}}
-    algorithms = [{"name": "aapi", "eta": [0.1, 1.0], "tune": ["eta"], "together": True}]
+    entries[1]["settings_for"] = {"aapi-paper": {"eta": [50.0, 100.0]}}
+    algorithms = [{"name": "aapi-paper", "eta": [0.1, 1.0], "tune": ["eta"], "together": True}]
     study = dataclasses.replace(SMALL, problems=entries, algorithms=algorithms)
     with pytest.raises(InvalidInput, match="problems with other grids cannot be tuned together"):
         run_studies(study, tmp_path)
 
 
 def test_settings_that_are_words_can_be_tuned(tmp_path):
-    algorithms = [{"name": "aapi", "norm": ["sup", "span"], "evaluation": ["monte-carlo", "exact"]}]
+    algorithms = [{"name": "aapi-paper", "norm": ["sup", "span"], "evaluation": ["monte-carlo", "exact"]}]
     algorithms[0]["tune"] = ["norm", "evaluation"]
     study = dataclasses.replace(SMALL, algorithms=algorithms, problems=[{"name": "ergodic", "states": 5}], steps=2000)
     summary = run_studies(study, tmp_path)
@@ -119,18 +119,18 @@ def test_where_all_policies_earn_the_same_there_is_no_score(tmp_path):
 
 
 def test_the_same_run_in_two_studies_is_tuning_for_both(tmp_path):
-    one = dataclasses.replace(SMALL, algorithms=[{"name": "aapi", "eta": [0.1, 1.0], "tune": ["eta"]}])
+    one = dataclasses.replace(SMALL, algorithms=[{"name": "aapi-paper", "eta": [0.1, 1.0], "tune": ["eta"]}])
     two = dataclasses.replace(
         one,
         name="two",
-        algorithms=[{"name": "aapi", "label": "other", "eta": 0.1, "ridge": [0.1, 1.0], "tune": ["ridge"]}],
+        algorithms=[{"name": "aapi-paper", "label": "other", "eta": 0.1, "ridge": [0.1, 1.0], "tune": ["ridge"]}],
     )
     sensitivity = run_studies([one, two], tmp_path).sensitivity
     found = [
         (entry["algorithm"], *entry["candidate"].items()) for entry in sensitivity if entry["problem"] == "ergodic 5"
     ]
     assert found == [
-        ("aapi", ("eta", 0.1)), ("aapi", ("eta", 1.0)), ("other", ("ridge", 0.1)), ("other", ("ridge", 1.0)),
+        ("aapi-paper", ("eta", 0.1)), ("aapi-paper", ("eta", 1.0)), ("other", ("ridge", 0.1)), ("other", ("ridge", 1.0)),
     ]  # fmt: skip
     with pytest.raises(InvalidInput, match="studies must have different names"):
         run_studies([one, one], tmp_path)

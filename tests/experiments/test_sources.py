@@ -11,7 +11,7 @@ from aapi.experiments import Problem, configure
 from aapi.experiments.description import modules_in
 from aapi.experiments.sources import SourceTree, _clean, _dump, library_sources, source_version
 
-MONTE_CARLO = configure(Problem("ergodic"), "aapi", {"eta": 0.3}, 1000)
+MONTE_CARLO = configure(Problem("ergodic"), "aapi-paper", {"eta": 0.3}, 1000)
 EVALUATOR = "evaluation/monte_carlo.py"
 
 
@@ -109,8 +109,8 @@ def test_an_edit_of_what_a_run_uses_changes_its_version(copy, name, edit):
 
 def test_each_kind_of_problem_and_part_has_its_own_modules():
     agent = configure(Problem("FrozenLake-v1"), "greedy", {}, 500)
-    lstd = configure(Problem("ergodic"), "aapi", {"evaluation": "lstd"}, 1000)
-    untuned = configure(Problem("ergodic"), "untuned", {}, 1000)
+    lstd = configure(Problem("ergodic"), "aapi-paper", {"evaluation": "lstd"}, 1000)
+    untuned = configure(Problem("ergodic"), "aapi", {}, 1000)
     modules = {
         name: library_sources().modules(modules_in(each.description))
         for name, each in {"compiled": MONTE_CARLO, "agent": agent, "lstd": lstd, "untuned": untuned}.items()

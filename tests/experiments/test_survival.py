@@ -36,7 +36,7 @@ name = "deep-sea"
 size = 6
 
 [[algorithms]]
-name = "aapi"
+name = "aapi-paper"
 eta = {{ from = 0.01, to = 10, points = {points} }}
 tune = ["eta"]
 

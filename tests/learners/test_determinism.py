@@ -7,9 +7,9 @@ import pytest
 from support import interpreted
 
 import aapi
-from aapi.environments import deep_sea, ergodic
+from aapi.environments import cartpole, deep_sea, ergodic
 from aapi.evaluation import ExactQ, MonteCarlo, PosteriorSampled
-from aapi.features import OneHot
+from aapi.features import Fourier, OneHot, Radial, Tiles
 from aapi.improvement import Predicted
 
 ALGORITHMS = {
@@ -21,12 +21,33 @@ ALGORITHMS = {
     "untuned": aapi.AAPI(),
     "sampled Q": aapi.AAPI(phase_length=40, evaluate=PosteriorSampled(), side_information=Predicted(), norm="span"),
 }
+RETURNS = MonteCarlo(horizon=9, ridge=0.8)
+ON_WEIGHTS = {
+    "aapi": aapi.AAPI(phase_length=60, eta=0.3, evaluate=RETURNS),
+    "span": aapi.AAPI(phase_length=60, eta=0.3, evaluate=RETURNS, norm="span"),
+    "sampled": aapi.AAPI(phase_length=60, eta=0.3, evaluate=RETURNS, num_sampled=3),
+    "politex": aapi.Politex(phase_length=60, eta=20.0, evaluate=MonteCarlo(9, centre=True), schedule="sqrt"),
+    "ftrl": aapi.AdaptiveFTRL(phase_length=60, eta=0.3, evaluate=RETURNS),
+    "greedy": aapi.GreedyAPI(phase_length=60, evaluate=RETURNS),
+    "rlsvi": aapi.RLSVI(phase_length=60, horizon=4, ridge=0.5, memory=150),
+}
+VECTOR_FEATURES = {"fourier": Fourier(1), "tiles": Tiles(2, 2), "radial": Radial(7)}
+
+
+def arrays_of(result):
+    """What the runs produced, tables or weights."""
+    yield from (result.rewards, result.cumulated)
+    if isinstance(result.next_policy, np.ndarray):
+        yield from (result.final_policy, result.next_policy, result.record.q_hats)
+    else:
+        policy = result.next_policy
+        yield from (policy.index, policy.constant, policy.differences)
 
 
 def fingerprint(result, runs=slice(None)):
     """A hash of every bit that the runs produced."""
-    arrays = (result.rewards, result.cumulated, result.final_policy, result.next_policy, result.record.q_hats)
-    return hashlib.sha256(b"".join(np.ascontiguousarray(array[runs]).tobytes() for array in arrays)).hexdigest()
+    parts = (np.ascontiguousarray(array[runs]).tobytes() for array in arrays_of(result))
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -40,6 +61,18 @@ def test_threads_chunks_and_company_change_nothing(name, mdp):
         assert fingerprint(run(**how)) == fingerprint(whole), how
     assert fingerprint(run(1, first_run=17)) == fingerprint(whole, slice(17, 18))
     assert fingerprint(aapi.run(ALGORITHMS[name], mdp, 520, 20, 4, record=True)) != fingerprint(whole)
+
+
+@pytest.mark.parametrize("name", ON_WEIGHTS)
+def test_threads_chunks_and_company_change_nothing_on_weights(name):
+    def run(num_runs=6, seed=3, **how):
+        return aapi.run(ON_WEIGHTS[name], cartpole(), 500, num_runs, seed, features=Fourier(1), **how)
+
+    whole = run()
+    for how in ({"threads": 2}, {"chunk": 1}, {"chunk": 4, "threads": 2}):
+        assert fingerprint(run(**how)) == fingerprint(whole), how
+    assert fingerprint(run(1, first_run=4)) == fingerprint(whole, slice(4, 5))
+    assert fingerprint(run(seed=4)) != fingerprint(whole)
 
 
 def all_fingerprints():
@@ -57,6 +90,18 @@ def all_fingerprints():
 
 def test_compiled_and_interpreted_give_the_same_bits():
     assert interpreted(__file__, "all_fingerprints") == all_fingerprints()
+
+
+def all_fingerprints_on_weights():
+    found = {}
+    for name, algorithm in ON_WEIGHTS.items():
+        for kind, features in VECTOR_FEATURES.items():
+            found[f"{name} {kind}"] = fingerprint(aapi.run(algorithm, cartpole(), 250, 1, 1, features=features))
+    return found
+
+
+def test_compiled_and_interpreted_give_the_same_bits_on_weights():
+    assert interpreted(__file__, "all_fingerprints_on_weights") == all_fingerprints_on_weights()
 
 
 def test_a_singular_neighbour_changes_no_bit():

@@ -1,20 +1,24 @@
 """The edges: a defined result or a one-line error, never a NaN policy, never an empty regression."""
 
 import contextlib
-import sys
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from experience import rollout
 
 import aapi
+from aapi.approximation.tabular import TabularSurprise
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput
-from aapi.evaluation import ExactQ, MonteCarlo
+from aapi.evaluation import Evaluation, ExactQ, MonteCarlo
 from aapi.features import Coordinates, FeatureMatrix
-from aapi.improvement import Adaptive, PreviousEstimate, QHistory, SampledAdaptive, Zero, boltzmann
-from aapi.mdp import FiniteMDP
-from aapi.simulation import FiniteSimulation, transition_tables
+from aapi.improvement import Adaptive, LearningRate, PreviousEstimate, SampledAdaptive, SideInformation, Zero
 from aapi.kernels.random import streams
+from aapi.learners import Phase
+from aapi.mdp import FiniteMDP
+from aapi.simulation import Stretch
 
 MC = MonteCarlo(horizon=5)
 
@@ -45,18 +49,23 @@ def all_algorithms(eta=1.0, length=20):
 @pytest.mark.parametrize("side_information", [PreviousEstimate(), Zero()])
 def test_identical_estimates_for_a_hundred_thousand_phases(side_information):
     q_hat = np.array([[[0.5, 0.25, -1.0], [0.0, 0.0, 0.0]]])
-    history, rate = QHistory((1, 2, 3), 100_000, streams(0, [0])), Adaptive(1.0)
+    learner = aapi.PolicyIteration(
+        phase_length=1, evaluate=lambda policy, seen: q_hat, learning_rate=Adaptive(1.0),
+        side_information=side_information,
+    )  # fmt: skip
+    simulation = simulator(FiniteMDP(np.full((2, 3, 2), 0.5), np.zeros((2, 3))))([0])
+    state = learner.init(simulation.space, 1, 100_000)
+    data = rollout(simulation, state.policy, 1)
     for _ in range(100_000):
-        history.add(q_hat)
-        history.predict(side_information)
-    policy = boltzmann(history.index, rate(history))
-    assert policy[0, 1].tolist() == [1 / 3] * 3
-    assert policy[0, 0, 0] > 0.99
-    assert history.total[0, 0, 0] == 50_000.0
+        state, _ = learner.update(state, data)
+    assert state.k == 100_000
+    assert state.policy[0, 1].tolist() == [1 / 3] * 3
+    assert state.policy[0, 0, 0] > 0.99
+    assert state.total[0, 0, 0] == 50_000.0
     if isinstance(side_information, PreviousEstimate):
-        assert history.root_sum[0, 0] == 1.0  # no surprise after the first phase
+        assert state.surprise.root()[0, 0] == 1.0  # no surprise after the first phase
     else:
-        assert history.root_sum[0, 0] == pytest.approx(100_000**0.5, rel=1e-10)
+        assert state.surprise.root()[0, 0] == pytest.approx(100_000**0.5, rel=1e-10)
 
 
 @pytest.mark.parametrize("eta", [1e-8, 1e8])
@@ -190,10 +199,10 @@ def test_sampling_estimates_the_sum_without_bias():
     # A first difference of 1 and 999 small ones: together the squares are 2.
     surprises = np.full((1000, 2000, 1), (1 / 999) ** 0.5)
     surprises[0] = 1.0
-    history = QHistory((2000, 1, 1), 1000, streams(0, range(2000)), num_sampled=100)
-    history.surprises[:], history.phase = surprises, 1000
+    none = np.zeros((2000, 1))
+    surprise = TabularSurprise(none, none, surprises, False, 1000, 1, k=1000, streams=streams(0, range(2000)))
     for keep_first, deviation in ((True, 1e-12), (False, 1.0)):
-        squares = SampledAdaptive(1.0, num_sampled=30, keep_first=keep_first)(history) ** 2
+        squares = SampledAdaptive(1.0, num_sampled=30, keep_first=keep_first)(1000, surprise) ** 2
         assert squares.mean() == pytest.approx(4.0, abs=4 * deviation * squares.std() / 2000**0.5 + 1e-9)
 
 
@@ -216,57 +225,49 @@ def test_dependent_features_without_a_ridge_are_refused():
         aapi.run(algorithm, deep_sea(4), 600)
 
 
-def test_a_part_of_ones_own():
-    class Optimist:
-        """M_{k+1} = 1 everywhere."""
+def optimist(leader):
+    """M_{k+1} = 1 everywhere."""
+    return np.ones_like(leader.q_hat)
 
-        def __call__(self, history, evaluate):
-            return np.ones_like(history.q_hat)
 
-    class Rewards:
-        """Q̂ = r, whatever the policy."""
+def immediate_rewards(policy, seen):
+    """Q̂ = r, whatever the policy."""
+    return np.broadcast_to(seen.space.model.rewards, seen.space.shape(seen.runs)).copy()
 
-        def check(self, phase_length):
-            pass
 
-        def __call__(self, simulation, policy, data):
-            return np.broadcast_to(simulation.mdp.rewards, simulation.shape).copy()
+def hot(k, surprise):
+    """η = 2 everywhere."""
+    return np.full_like(surprise.last, 2.0)
 
-    class Hot:
-        norm, num_sampled = "sup", 0
 
-        def check(self):
-            pass
+def part_of(base, function):
+    """A part made of a function: itself; or an object of a class with `__call__` alone, or of one derived from ours."""
+    return type("Own", (base,), {"__call__": staticmethod(function)})() if base else function
 
-        def __call__(self, history):
-            return np.full_like(history.root_sum, 2.0)
 
+@pytest.mark.parametrize(
+    "bases",
+    [(None, None, None), (object, object, object), (Evaluation, LearningRate, SideInformation)],
+    ids=["functions", "classes", "subclasses"],
+)
+def test_a_part_of_ones_own(bases):
     mdp = FiniteMDP(np.full((2, 2, 2), 0.5), [[0.0, 1.0], [0.0, 0.0]])
-    algorithm = aapi.PolicyIteration(
-        phase_length=10, evaluate=Rewards(), learning_rate=Hot(), side_information=Optimist()
-    )
-    result = check(aapi.run(algorithm, mdp, 30, 2))
+    evaluate, rate, guess = map(part_of, bases, (immediate_rewards, hot, optimist))
+    learner = aapi.PolicyIteration(phase_length=10, evaluate=evaluate, learning_rate=rate, side_information=guess)
+    result = check(aapi.run(learner, mdp, 30, 2))
     assert result.next_policy[:, 0, 1] == pytest.approx(1 / (1 + np.exp(-3 / 2)))
 
 
 def test_a_part_that_returns_the_wrong_shape_is_named():
-    class Short:
-        norm, num_sampled = "sup", 0
-
-        def check(self, phase_length=None):
-            pass
-
-        def __call__(self, *_):
-            return np.zeros((1, 2))
-
     parts = {"evaluate": MC, "learning_rate": Adaptive(), "side_information": Zero()}
     for part, message in (
         ("evaluate", r"an evaluation must return an array of shape \(2, 5, 2\)"),
         ("side_information", r"side information must return an array of shape \(2, 5, 2\)"),
-        ("learning_rate", r"a learning rate must return an array of shape \(2, 5\)"),
+        ("learning_rate", r"a learning rate must return a number, .* or an array of shape \(2, 5\)"),
     ):
+        learner = aapi.PolicyIteration(phase_length=10, **parts | {part: lambda *_: np.zeros((1, 2))})
         with pytest.raises(InvalidInput, match=message):
-            aapi.run(aapi.PolicyIteration(phase_length=10, **parts | {part: Short()}), ergodic(5, 2), 100, 2)
+            aapi.run(learner, ergodic(5, 2), 100, 2)
 
 
 def test_an_evaluation_may_use_its_array_again():
@@ -275,77 +276,97 @@ def test_an_evaluation_may_use_its_array_again():
 
         room = {}  # noqa: RUF012 - on purpose
 
-        def __call__(self, simulation, policy, data):
-            room = self.room.setdefault(simulation.shape, np.empty(simulation.shape))
-            room[:] = super().__call__(simulation, policy, data)
+        def __call__(self, policy, seen):
+            shape = seen.space.shape(seen.runs)
+            room = self.room.setdefault(shape, np.empty(shape))
+            room[:] = super().__call__(policy, seen)
             return room
 
-    fresh, reused = (
-        aapi.run(aapi.AAPI(phase_length=20, evaluate=kind(horizon=5)), ergodic(5, 2), 300, 2, record=True)
-        for kind in (MonteCarlo, Reusing)
+    fresh, reused, function = (
+        aapi.run(aapi.AAPI(phase_length=20, evaluate=evaluate), ergodic(5, 2), 300, 2, record=True)
+        for evaluate in (MonteCarlo(horizon=5), Reusing(horizon=5), Reusing(horizon=5).__call__)
     )
-    assert (fresh.next_policy == reused.next_policy).all()
-    assert (fresh.record.q_hats == reused.record.q_hats).all()
+    for other in (reused, function):
+        assert (fresh.next_policy == other.next_policy).all()
+        assert (fresh.record.q_hats == other.record.q_hats).all()
 
 
 def test_parts_that_return_nonsense_are_named():
-    class Returns:
-        norm, num_sampled = "sup", 0
-
-        def __init__(self, value):
-            self.value = value
-
-        def check(self, phase_length=None):
-            pass
-
-        def __call__(self, first, *rest):
-            return np.full(first.shape if rest else first.root_sum.shape, self.value)
-
     for part, value, message in (
         ("evaluate", np.nan, "the evaluation of phase 1 returned a value that is not a finite number"),
         ("evaluate", np.inf, "the evaluation of phase 1 returned a value that is not a finite number"),
         ("learning_rate", -1.0, "a learning rate must return temperatures of at least 0, not -1.0"),
         ("learning_rate", np.nan, "a learning rate must return temperatures of at least 0, not nan"),
     ):
-        parts = {"evaluate": MC, "learning_rate": Adaptive()} | {part: Returns(value)}
+        own = {
+            "evaluate": lambda policy, seen, value=value: np.full_like(policy, value),
+            "learning_rate": lambda k, surprise, value=value: np.full_like(surprise.last, value),
+        }
+        parts = {"evaluate": MC, "learning_rate": Adaptive()} | {part: own[part]}
         with pytest.raises(InvalidInput, match=message):
             aapi.run(aapi.PolicyIteration(phase_length=10, **parts), ergodic(5, 2), 100, 2)
 
 
-def test_algorithms_that_do_not_account_for_their_steps_are_refused():
-    class Mine:
-        def __init__(self, *phases):
-            self.lengths = phases
+@dataclass(frozen=True)
+class OwnState:
+    """Of a learner that follows one policy for ever."""
 
-        def check(self):
-            pass
+    k: int
+    memories: dict
+    start: int
+    policy: np.ndarray
 
-        def phases(self, simulation, num_steps):
-            policy = np.full(simulation.shape, 0.5)
-            for rollouts in self.lengths:
-                for length in rollouts:
-                    data = simulation.rollout(policy, length)
-                yield aapi.learners.Phase(1, policy, data, policy)
 
-    assert aapi.run(Mine([60], [40]), ergodic(5, 2), 100).phase_ends.tolist() == [60, 100]
-    for wrong, message in (
-        (Mine([30, 30], [40]), "must yield one Phase for every rollout"),
-        (Mine([60]), "was to act for 100 steps acted for 60"),
-        (Mine([60], [60]), "was to act for 100 steps acted for 120"),
-        (Mine(), "was to act for 100 steps acted for 0"),
-    ):
-        with pytest.raises(InvalidInput, match=message):
-            aapi.run(wrong, ergodic(5, 2), 100)
+@dataclass(frozen=True)
+class Own(aapi.Learner):
+    """Follows the uniform policy in stretches of these lengths. changed: what its phases say instead of the truth."""
+
+    lengths: tuple
+    changed: object = staticmethod(lambda phase: phase)
+
+    def init(self, space, runs, num_phases=None):
+        return OwnState(0, {}, 0, space.uniform(runs))
+
+    def act(self, state):
+        assert state.k < 10, "it goes on without end"
+        return Stretch(state.k + 1, state.start, self.lengths[state.k % len(self.lengths)], state.policy)
+
+    def update(self, state, data):
+        after = replace(state, k=state.k + 1, start=data.time)
+        return after, self.changed(Phase(after.k, state.policy, data, state.policy))
+
+
+def half(phase):
+    """The phase without the second half of its steps."""
+    steps = phase.data.steps // 2
+    states, actions, rewards = (getattr(phase.data, name)[:, :steps] for name in ("states", "actions", "rewards"))
+    sums = rewards.sum(axis=1, keepdims=True)
+    changed = {"states": states, "actions": actions, "rewards": rewards, "reward_sums": sums}
+    return replace(phase, data=replace(phase.data, **changed, part_ends=np.array([steps])))
+
+
+def test_learners_that_do_not_account_for_their_steps_are_refused():
+    assert aapi.run(Own((60, 40)), ergodic(5, 2), 100).phase_ends.tolist() == [60, 100]
+    assert aapi.run(Own((60,)), ergodic(5, 2), 100).phase_ends.tolist() == [60, 100]
+    with pytest.raises(InvalidInput, match="must return a Phase for every stretch, with its data"):
+        aapi.run(Own((60, 40), half), ergodic(5, 2), 100)
+
+
+@pytest.mark.parametrize("steps", [0, -1, 2.5])
+def test_stretches_that_lead_nowhere_are_refused(steps):
+    with pytest.raises(InvalidInput) as error:
+        aapi.run(Own((60, steps)), ergodic(5, 2), 100)
+    assert str(steps) in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("policy", [np.nan, -0.5, 0.1])
 def test_policies_that_are_no_probabilities_are_refused(policy):
-    mdp = ergodic(5, 2)
-    simulation = FiniteSimulation(mdp, None, transition_tables(mdp), 0, [0], np.array([], dtype=np.int64))
+    simulation = simulator(ergodic(5, 2))([0])
     with pytest.raises(InvalidInput, match="policies must be probabilities"):
-        simulation.rollout(np.full(simulation.shape, policy), 5)
+        rollout(simulation, np.full((1, 5, 2), policy), 5)
     with pytest.raises(InvalidInput, match=r"policies must have the shape \(1, 5, 2\)"):
-        simulation.rollout(np.full((1, 5, 3), 1 / 3), 5)
+        rollout(simulation, np.full((1, 5, 3), 1 / 3), 5)
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -366,7 +387,7 @@ def test_progress_adds_up(monkeypatch):
         yield done.append
         assert sum(done) == total
 
-    monkeypatch.setattr(sys.modules["aapi.run"], "progress_bar", bar)
+    monkeypatch.setattr("aapi.batch.progress_bar", bar)
     aapi.run(aapi.AAPI(phase_length=10, evaluate=MC), ergodic(5, 2), 105, 7, threads=2, progress=True)
     assert sum(done) == 735
 
@@ -375,14 +396,11 @@ def test_an_error_in_one_chunk_ends_the_others():
     class Brittle:
         calls = 0
 
-        def check(self, phase_length):
-            pass
-
-        def __call__(self, simulation, policy, data):
+        def __call__(self, policy, seen):
             Brittle.calls += 1
-            if simulation.streams.shape[0] == 1:  # the chunk of the last, odd run
+            if seen.runs == 1:  # the chunk of the last, odd run
                 raise RuntimeError("broken")
-            return np.zeros(simulation.shape)
+            return np.zeros_like(policy)
 
     algorithm = aapi.AAPI(phase_length=1, evaluate=Brittle())
     with pytest.raises(RuntimeError, match="broken"):

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aapi
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet, river_swim
 from aapi.evaluation import MonteCarlo
-from aapi.improvement import Adaptive, PreviousEstimate, QHistory, boltzmann
+from aapi.improvement import Adaptive
 from aapi.mdp import FiniteMDP
-from aapi.kernels.random import streams
 
 
 def scaled(mdp, factor):
@@ -50,6 +50,9 @@ def test_politex_is_not():
     assert (other.next_policy != plain.next_policy).any()
 
 
+simulate = simulator(ergodic(3, 4))
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_span_policies_are_blind_to_constants(seed):
     random = np.random.default_rng(seed)
@@ -57,14 +60,12 @@ def test_span_policies_are_blind_to_constants(seed):
     constants = random.integers(-1000, 1000, size=(6, 2, 3, 1)) * 1.0
 
     def policies(sequence, norm):
-        history, rate = QHistory((2, 3, 4), 6, streams(0, [0, 1]), norm=norm), Adaptive(0.5, norm)
-        found = []
-        for q_hat in sequence:
-            history.add(np.ascontiguousarray(q_hat))
-            temperature = rate(history)
-            history.predict(PreviousEstimate())
-            found.append(boltzmann(history.index, temperature))
-        return np.array(found)
+        """What follows if phases are evaluated like this."""
+        given = iter(sequence)
+        learner = aapi.PolicyIteration(
+            phase_length=1, evaluate=lambda policy, seen: next(given), learning_rate=Adaptive(0.5, norm)
+        )
+        return np.array([phase.next_policy for phase in aapi.play(learner, simulate([0, 1]), 6)])
 
     # Eighths and whole numbers add without rounding, so the bits must agree.
     assert (policies(q_hats, "span") == policies(q_hats + constants, "span")).all()

@@ -36,9 +36,9 @@ STUDY = Study(
             ("no rate", {"name": "greedy"}),
             ("hot", {"name": "politex", "eta": 5.0}),
             ("cold", {"name": "politex", "eta": 0.5}),
-            ("careful", {"name": "aapi", "norm": "span", "eta": 0.1}),  # its side information is a default
+            ("careful", {"name": "aapi-paper", "norm": "span", "eta": 0.1}),  # its side information is a default
             *(
-                (f"{norm} {guess}", {"name": "aapi", "norm": norm, "side_information": guess, "eta": 1})
+                (f"{norm} {guess}", {"name": "aapi-paper", "norm": norm, "side_information": guess, "eta": 1})
                 for norm, guess in ADAPTIVE
             ),
         ]

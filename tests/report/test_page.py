@@ -287,7 +287,7 @@ def test_inside_two_algorithms_side_by_side(page):
     assert len(np.unique(plot(page, "#right-map").traces[0]["z"])) == 1  # one temperature for all states
     click(page, "#left-map", 0.4, 0.9)
     assert "in row 3, column 1" in plot(page, "#trace").title
-    assert {each["name"] for each in plot(page, "#trace").traces} == {"aapi", "politex"}
+    assert {each["name"] for each in plot(page, "#trace").traces} == {"aapi-paper", "politex"}
     page.locator("#left-map").focus()
     for _ in range(4):
         page.keyboard.press("ArrowUp")
@@ -366,7 +366,7 @@ def test_on_a_phone_nothing_sticks_out(visit, results, theme):
 
 
 def drawn_colour(page):
-    return next(each for each in plot(page, "#panels .plot").traces if each["name"] == "aapi")["line"]["color"]
+    return next(each for each in plot(page, "#panels .plot").traces if each["name"] == "aapi-paper")["line"]["color"]
 
 
 def test_it_can_be_printed(visit, results):

@@ -24,7 +24,7 @@ runs = 40
 name = "ergodic"
 states = [4, 5]
 [[algorithms]]
-name = "aapi"
+name = "aapi-paper"
 [[algorithms]]
 name = "politex"
 """

@@ -27,11 +27,15 @@ class ImportanceMonteCarlo(Evaluation):
 
     G_t = Σ_{i=t}^{t+H−1} (r_i − c) as in `MonteCarlo`, c being the mean reward of the window if `centre`, and
     u_t = min(clip, Π_{i=t+1}^{t+H−1} π(a_i|x_i)/b(a_i|x_i)), where b is the policy that acted. The first action has no
-    part in it: Q̂ is about what follows. window: None for the last phase, whose b is π; then this is `MonteCarlo`.
+    part in it: Q̂ is about what follows. Without a window, the data is the last phase's, whose b is π; then this is
+    `MonteCarlo`.
 
     It is sound where b left every action possible that π takes, and for short horizons: products of H − 1 ratios vary
     the more, the longer they are and the further π is from b. Clipping bounds what a single return can count, and so
     the variance; it biases Q̂ towards the policies that acted. c, too, is their mean reward rather than π's.
+
+    horizon: H, the length of returns. window: how many of the last steps are used. centre: subtract the mean reward
+    from returns. ridge: of the regression. clip: the largest weight of a return.
     """
 
     horizon: int

@@ -33,7 +33,9 @@ class LSPE(Projected):
     seen, which does not settle on periodic chains; there a trace, or a step below 1, helps. Data of other policies may
     take a smaller step if there is a trace, and may make it diverge whatever the step if features are shared. LSTD has
     a solution even then.
-    conditioning: a bound from below, the largest pivot of the regression over the smallest.
+    The conditioning is a bound from below, the largest pivot of the regression over the smallest.
+
+    step: of every sweep. tolerance: the largest relative change at which it ends. sweeps: at the most.
     """
 
     step: float = 1.0

@@ -23,8 +23,10 @@ __all__ = ["MonteCarlo", "truncated_returns"]
 class MonteCarlo(Evaluation):
     """Q̂ = φᵀw with w = argmin Σ_t (φ(x_t, a_t)ᵀw − G_t)² + ridge ‖w‖².
 
-    G_t = Σ_{i=t}^{t+H−1} (r_i − c), every visit t whose window lies in the phase. H is `horizon`; c is the phase's mean
-    reward if `centre`, else 0. With one-hot features this is an average, and pairs without data get the value 0.
+    G_t = Σ_{i=t}^{t+H−1} (r_i − c), every visit t whose window lies in the phase; c is the phase's mean reward if
+    `centre`, else 0. With one-hot features this is an average, and pairs without data get the value 0.
+
+    horizon: H, the length of returns. centre: subtract the mean reward from returns. ridge: of the regression.
     """
 
     horizon: int

@@ -27,6 +27,8 @@ class PosteriorSampled(Evaluation):
     Its parameters are the counts of the successors seen, and `prior` for leading anywhere. What RLSVI does to
     least-squares value iteration, this does to policy evaluation: noise in proportion to what is not known. It is the
     probabilities that are random, so that rewards on another scale give the same draws.
+
+    prior: visits that leading anywhere counts.
     """
 
     prior: float = 0.01

@@ -26,7 +26,11 @@ REUSE = ("all", "window", "phase")
 
 @dataclass(frozen=True)
 class Projected(Evaluation):
-    """Q̂ = φᵀw, where w solves the projected equations; see `LSTD`."""
+    """Q̂ = φᵀw, where w solves the projected equations; see `LSTD`.
+
+    trace: λ, from 0 to below 1. ridge: of the regression. reuse: which data: all, the window's, or the phase's.
+    window: how many of the last steps are used.
+    """
 
     trace: float = 0.0
     ridge: float = 0.1

@@ -40,6 +40,8 @@ class SelfConsistent(Evaluation):
     So λ needs no estimate of its own, and a little data does no harm: with a chance of prior/(n + prior), a pair leads
     anywhere, as if the run had started anew in a state drawn from ρ. With prior → 0, it is average-reward LSTD-Q on
     one-hot features. The cost is that of one system of linear equations over the states seen, however long the past.
+
+    prior: visits that leading anywhere counts. bonus: for rare visits, in ranges of the rewards.
     """
 
     prior: float = 0.01

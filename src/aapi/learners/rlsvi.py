@@ -41,12 +41,15 @@ class RLSVI(Learner[RLSVIState]):
 
     A draw is `horizon` sweeps of regression, from θ̃ = 0, each with its own noise:
     b_i = r_i + max_a φ(x'_i, a)ᵀθ̃,  Σ = (ΦᵀΦ/σ² + ridge · I)⁻¹,  θ̃ ~ N(Σ Φᵀb/σ², Σ).
-    The paper does not say how it was run without a horizon. form: `relative` subtracts the visit-weighted mean value
-    after each sweep; `finite-horizon` does not; `discounted` multiplies values by 1 − 1/horizon.
+    The paper does not say how it was run without a horizon. The relative form subtracts the visit-weighted mean value
+    after each sweep; the finite-horizon form does not; the discounted one multiplies values by 1 − 1/horizon.
 
     The first policy is uniform, as in all other algorithms: without data, a draw is noise of size 1/√ridge.
     Where states can be counted all data enters, through counts of transitions; elsewhere the last `memory` transitions
     are kept. So the cost of a phase does not grow with time.
+
+    horizon: number of sweeps. form: of value iteration without an end. ridge: of the regression. noise_variance: σ².
+    memory: transitions kept where states cannot be counted.
     """
 
     phase_length: int

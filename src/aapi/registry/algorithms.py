@@ -105,11 +105,10 @@ def make_algorithm(
     if not _evaluates(name):
         settings = {setting: value for setting, value in defaults.items() if setting in known} | {**given}
         return make(**settings), settings
+    settings, usual = {k: v for k, v in defaults.items() if k in known} | {**given}, "monte-carlo"
     if name == "aapi":
         alone = {} if "evaluation" not in given else {"exploration": "none"}
-        settings, usual = {**AAPI_SETTINGS, **alone, **given}, None
-    else:
-        settings, usual = {k: v for k, v in defaults.items() if k in known} | {**given}, "monte-carlo"
+        settings, usual = {**settings, **AAPI_SETTINGS, **alone, **given}, None
     evaluate, settings = _evaluation(usual, given, settings, word)
     arguments = {k: v for k, v in settings.items() if k not in ("evaluation", *_evaluation_settings())}
     more = {} if evaluate is None else {"evaluate": evaluate}
@@ -135,7 +134,7 @@ def _evaluation(
                 f"{word(wrong[0])} is a setting of an evaluation: name one with {word('evaluation')}, or take "
                 "aapi-paper, which has monte-carlo"
             )
-        return None, settings
+        return None, {name: value for name, value in settings.items() if name not in every}
     part, fields = find("evaluation", chosen, word("evaluation")), settings_of("evaluation", chosen)
     if wrong := [setting for setting in every if setting in given and setting not in fields]:
         raise InvalidInput(f"{chosen} evaluation takes no {word(wrong[0])}")
@@ -145,12 +144,9 @@ def _evaluation(
         for setting, value in settings.items()
         if setting not in every or (setting in fields and (returns or setting in given))
     }
-    if returns and "horizon" not in given and isinstance(kept.get("phase_length"), int) and "horizon" in kept:
+    if returns and "horizon" not in given and isinstance(kept["phase_length"], int):
         kept["horizon"] = min(kept["horizon"], max(1, kept["phase_length"]))  # a default must not stand in the way
-    arguments = {setting: kept[setting] for setting in fields if setting in kept}
-    if returns and "horizon" not in arguments:
-        raise InvalidInput(f"{chosen} evaluation needs {word('horizon')}")
-    return part(**arguments), kept
+    return part(**{setting: kept[setting] for setting in fields if setting in kept}), kept
 
 
 def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str, Any]:

@@ -6,11 +6,14 @@ import pytest
 
 import aapi
 from aapi import theory
-from aapi.learners import count_phases, simulator
+from aapi.approximation.boltzmann import boltzmann
+from aapi.batch import simulator, space_of
 from aapi.environments import access_control, cartpole, deep_sea, ergodic, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import Automatic, ExactQ, MonteCarlo, SelfConsistent, exact_q_values
-from aapi.improvement import ExponentialAverage, Predicted, PreviousEstimate, Zero, boltzmann
+from aapi.improvement import ExponentialAverage, Predicted, PreviousEstimate, Zero
+from aapi.learners import Exploring, PolicyIteration
+from aapi.learners.state import stored
 from aapi.schedules import Growing
 
 
@@ -41,15 +44,17 @@ def test_it_learns_cartpole():
 
 def test_what_is_not_given_is_chosen():
     alone = aapi.AAPI()
-    assert alone.evaluate == Automatic()
-    assert alone.phase_length == Growing()
-    assert alone.learning_rate.norm == "span"
+    assert isinstance(alone, Exploring)
+    assert alone.learner.evaluate == Automatic()
+    assert alone.learner.phase_length == Growing()
+    assert alone.learner.learning_rate.norm == "span"
     assert len(alone.exploration) == 2
     paper = aapi.AAPI(phase_length=10, evaluate=MonteCarlo(horizon=5))
-    assert (paper.learning_rate.norm, paper.exploration) == ("sup", ())
-    assert aapi.AAPI(phase_length=300).phase_length == 300
-    assert isinstance(Automatic().choose(simulator(ergodic(3, 2))([0])), SelfConsistent)
-    assert isinstance(Automatic().choose(simulator(cartpole())([0])), MonteCarlo)
+    assert isinstance(paper, PolicyIteration)  # which does not explore
+    assert paper.learning_rate.norm == "sup"
+    assert aapi.AAPI(phase_length=300).learner.phase_length == 300
+    assert isinstance(Automatic().on(space_of(ergodic(3, 2))), SelfConsistent)
+    assert isinstance(Automatic().on(space_of(cartpole())), MonteCarlo)
 
 
 def test_phases_grow_and_count_in_proportion():
@@ -63,7 +68,7 @@ def test_phases_grow_and_count_in_proportion():
     assert lengths[-2] > 80
     record = result.record
     assert record.weights == pytest.approx(lengths[record.evaluated] / 45)
-    assert count_phases(algorithm, 1000, (2, 5, 3)) == record.evaluated.sum()
+    assert algorithm.count_phases(1000, space_of(result.env)) == record.evaluated.sum()
     weighed = record.weights[None, :, None, None] * record.q_hats
     before = np.concatenate([np.zeros_like(record.predictions[:, :1]), record.predictions[:, :-1]], axis=1)
     surprise = 0.5 * np.ptp(weighed - before, axis=3)
@@ -84,24 +89,19 @@ def test_phases_grow_and_count_in_proportion():
 def test_phases_are_counted_as_they_come(steps):
     for algorithm in (aapi.AAPI(), aapi.AAPI(phase_length=70), aapi.RLSVI(phase_length=30, horizon=3)):
         result = aapi.run(algorithm, ergodic(4, 2), steps, record=True)
-        assert result.record.evaluated.sum() == count_phases(algorithm, steps, (1, 4, 2))
+        assert result.record.evaluated.sum() == algorithm.count_phases(steps, space_of(result.env))
         assert result.phase_ends[-1] == steps
 
 
 def test_side_information_by_hand():
     q_hats, found = [3.0, 1.0, -1.0], []
 
-    class Told:
+    def told(policy, seen):
         """One number after the other."""
+        return np.full_like(policy, q_hats[len(found)])
 
-        def check(self, phase_length):
-            pass
-
-        def __call__(self, simulation, policy, data):
-            return np.full(simulation.shape, q_hats[len(found)])
-
-    algorithm = aapi.AAPI(phase_length=10, evaluate=Told(), side_information=ExponentialAverage(0.25))
-    for phase in algorithm.phases(simulator(ergodic(3, 2))([0]), 30):
+    algorithm = aapi.AAPI(phase_length=10, evaluate=told, side_information=ExponentialAverage(0.25))
+    for phase in aapi.play(algorithm, simulator(ergodic(3, 2))([0]), 30):
         found += [phase.prediction[0, 0, 0]]
     assert found == [3.0, 2.5, 2.5 - 0.25 * 3.5]
 
@@ -126,8 +126,8 @@ def test_the_better_predictor_is_visible():
 
 
 def test_a_function_of_ones_own_predicts():
-    def halfway(history, evaluate):
-        return 0.5 * (history.q_hat + evaluate(history.leader(history.q_hat)))
+    def halfway(leader):
+        return 0.5 * (leader.q_hat + leader.evaluate(leader.follow(leader.q_hat)))
 
     algorithm = aapi.AAPI(phase_length=100, evaluate=SelfConsistent(), side_information=halfway, norm="span")
     result = aapi.run(algorithm, ergodic(5, 2), 5000, 3)
@@ -152,20 +152,29 @@ def test_what_automatic_chooses_must_be_able_to_predict():
 
 
 def test_parts_that_are_none_are_refused():
-    for parts in ({"phase_length": Growing}, {"exploration": ("discovery",)}):
-        with pytest.raises(InvalidInput, match=r"a schedule such as Growing\(\), and exploration hold parts"):
+    for parts, words in (
+        ({"phase_length": Growing}, r"a whole number or a schedule such as Growing\(\), not <class"),
+        ({"exploration": ("discovery",)}, r"parts such as Discovery\(\), or functions, not 'discovery'"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
             aapi.AAPI(**parts).check()
     with pytest.raises(InvalidInput, match="need phases of one length"):
         aapi.Politex(phase_length=Growing(), evaluate=SelfConsistent(), schedule="sqrt").check()
 
 
 def test_a_schedule_without_end_is_refused():
+    asked = []
+
     class Empty(Growing):
         def __call__(self, *_):
+            asked.append(1)
+            assert len(asked) < 1000, "it is asked without end"
             return 0
 
-    with pytest.raises(InvalidInput, match="the length of phase 1 must be at least 1, not 0"):
-        aapi.run(aapi.AAPI(phase_length=Empty()), ergodic(5, 2), 300)
+    for parts in ({}, {"evaluate": SelfConsistent()}):
+        asked.clear()
+        with pytest.raises(InvalidInput, match="the length of phase 1 must be at least 1, not 0"):
+            aapi.run(aapi.AAPI(phase_length=Empty(), **parts), ergodic(5, 2), 300)
 
 
 @pytest.mark.parametrize("steps", [10, 75, 120])
@@ -190,7 +199,7 @@ def test_an_agent_goes_on_exactly_in_the_middle_of_an_exploration(tmp_path):
     parts, seen = agent(), []
     for steps in (1, 127, 20, 60, 3, 400):
         parts.learn(steps)
-        seen.append(parts.history.exploration is not None)
+        seen.append(parts.session.state.excursion is not None)
         parts.save(tmp_path / "agent.aapi")
         parts = aapi.load(tmp_path / "agent.aapi", env=gymnasium.make("FrozenLake-v1"))
     parts.learn(1500 - parts.num_steps)
@@ -198,8 +207,9 @@ def test_an_agent_goes_on_exactly_in_the_middle_of_an_exploration(tmp_path):
     assert parts.algorithm == whole.algorithm
     assert (parts.policy == whole.policy).all()
     assert parts.total_reward == whole.total_reward
-    stored, expected = parts.history.arrays(), whole.history.arrays()
-    assert all((stored[name] == expected[name]).all() for name in expected)
+    found, expected = stored(parts.session.state), stored(whole.session.state)
+    assert found.keys() == expected.keys()
+    assert all((found[name] == expected[name]).all() for name in expected)
 
 
 def test_an_interrupted_phase_of_an_agent_is_counted_once(monkeypatch):
