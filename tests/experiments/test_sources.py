@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import aapi
-from aapi.experiments import Problem, configure
+from aapi.experiments import Problem, Store, Study, configure, run_studies
 from aapi.experiments.description import modules_in
 from aapi.experiments.sources import SourceTree, _clean, _dump, library_sources, source_version
 
@@ -167,3 +167,20 @@ def test_the_form_of_code_does_not_depend_on_the_version_of_python():
         "body=[Return(value=IfExp(test=Name(id='x'),body=BinOp(left=Name(id='x'),op=Add(),"
         "right=UnaryOp(op=USub(),operand=Constant(value=1.0))),orelse=Constant()))])])"
     )
+
+
+def test_only_runs_whose_code_has_changed_are_of_another_version(tmp_path):
+    def summary(eta):
+        study = Study(
+            name="one", problems=[{"name": "ergodic"}], algorithms=[{"name": "aapi", "eta": eta}], steps=1000, runs=2
+        )
+        return run_studies(study, tmp_path)
+
+    summary(0.1)
+    assert summary(1.0).others == 0  # the others are not used, but they are what this version computes
+    with Store(tmp_path) as store:
+        changed = "UPDATE configurations SET description = json_set(description, '$.sources', '0123456789abcdef')"
+        store.connection.execute(f"{changed} WHERE json_extract(settings, '$.eta') = 0.1")
+    assert summary(1.0).others == 2
+    with Store(tmp_path, write=False) as store:
+        assert "together" in store.sessions()[0]["plan"]["lines"][0]  # as stores of all versions have it

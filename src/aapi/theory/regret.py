@@ -80,7 +80,7 @@ def decompose(phases: Phases, against: Comparator) -> Decomposition:
     online_learning[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], phases.q_hats)
     errors = phases.q_values[which] - phases.q_hats
     estimation[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], errors)
-    confinement = np.where(which & ~phases.unichain, lengths * (phases.weighed_gains - phases.gains), 0.0)
+    confinement = np.where(which & ~phases.unichain, lengths * (phases.weighted_gains - phases.gains), 0.0)
     unevaluated = np.where(which, 0.0, pseudo_regret)
     stiff = which & (np.abs(phases.q_values).max(axis=(1, 2)) > STIFF * phases.reward_scale)
     estimation[stiff] = (pseudo_regret - online_learning - confinement)[stiff]
