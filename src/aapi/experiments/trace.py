@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aapi.algorithms import Phase
-    from aapi.experiments.configuration import Configuration, Problem
+    from aapi.experiments.configuration import Configuration
+    from aapi.experiments.problem import Problem
     from aapi.experiments.store import Run, Store
     from aapi.experiments.study import Cell
     from aapi.json_types import Json, JsonObject

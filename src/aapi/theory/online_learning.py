@@ -1,4 +1,4 @@
-"""Adaptive optimistic follow-the-regularised-leader (AO-FTRL): the regret in each state, against the lemma's bound.
+"""Adaptive optimistic follow-the-regularised-leader (AO-FTRL, Mohri and Yang 2016): regret and bound in each state.
 
 In one state, f_k = π_k(·|x), the reward vectors are q_k = Q̂_k(x,·), and f_{k+1} maximises ⟨f, Σ_{s≤k} q_s + M_{k+1}⟩ −
 η_k R(f), with R(f) = Σ_a f ln f + ln A, which is not negative and 1-strongly convex in ‖·‖₁. Where phases differ in

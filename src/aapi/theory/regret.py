@@ -38,10 +38,10 @@ class Decomposition:
                     that of the state in which the phase begins
     unevaluated     the pseudo-regret of phases that were not evaluated, such as the steps left over at the end
 
-    The second identity is the performance-difference lemma; `residual`, ([runs]), is how far both are off, relative to
-    the largest of all parts and sums of rewards. Where policies leave some states very rarely, Q grows beyond what
-    double precision can subtract; these phases are `stiff`, ([runs,] phases), and there the estimation is what the
-    second identity leaves, so that it holds by definition.
+    The second identity is the performance-difference lemma (Cao 1999, Even-Dar et al. 2009).
+    residual        how far both identities are off, relative to the largest of all parts and sums of rewards, ([runs])
+    stiff           phases, ([runs,] phases), whose policies leave some states so rarely that Q grows beyond what double
+                    precision can subtract; there the estimation is what the second identity leaves
     """
 
     regret: NDArray[np.float64]
