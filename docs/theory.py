@@ -16,7 +16,7 @@ from aapi import theory
 from aapi.environments import access_control, deep_sea, ergodic, garnet, river_swim
 from aapi.evaluation import MonteCarlo
 from aapi.features import Aggregation
-from aapi.names.algorithms import ALGORITHMS, make_algorithm, problem_defaults
+from aapi.registry.algorithms import ALGORITHMS, make_algorithm, problem_defaults
 from aapi.report.theory_figures import write_theory_figures
 from aapi.statistics import band
 from aapi.theory.errata import play, random_sequences

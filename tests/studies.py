@@ -27,3 +27,16 @@ TOGETHER = Study(
     runs=2,
     tuning_runs=1,
 )
+
+
+def long_study(steps=200_000, points=5):
+    """Seconds of work, in many tasks."""
+    etas = {"from": 0.01, "to": 10, "points": points}
+    return Study(
+        name="small",
+        problems=[{"name": "ergodic", "states": 10, "actions": 2}, {"name": "deep-sea", "size": 6}],
+        algorithms=[{"name": "aapi", "eta": etas, "tune": ["eta"]}, {"name": "greedy"}],
+        steps=steps,
+        runs=4,
+        tuning_runs=3,
+    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import processes
 import scipy.optimize
 import scipy.sparse
 from hypothesis import strategies as st
@@ -78,5 +78,4 @@ def interpreted(file: str, function: str) -> object:
     script = f"import {module}, json; print(json.dumps({module}.{function}()))"
     path = os.pathsep.join([str(Path(file).parent), *filter(None, sys.path)])
     environment = {**os.environ, "AAPI_INTERPRETED": "1", "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    return json.loads(processes.python("-c", script, env=environment, check=True).stdout)

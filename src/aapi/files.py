@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+import threading
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -15,7 +17,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["atomic_write", "read_arrays"]
+__all__ = ["atomic_write", "read_arrays", "uninterrupted"]
 
 
 @contextmanager
@@ -34,6 +36,33 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException:
         name.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Within this block, or a function with this decorator, Ctrl-C waits until its end.
+
+    For short things that go wrong in other ways when they break off: a zip file that is closed in the middle of a
+    member raises an error of its own, which takes the place of the interrupt; LLVM that calls back into Python gets
+    no answer, and the process dies.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if not callable(usual) or threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's business, and what is ignored stays so
+        return
+    came = False
+
+    def wait(number: int, frame: Any) -> None:  # noqa: ARG001 - the interface of signals
+        nonlocal came
+        came = True
+
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        if came:
+            usual(signal.SIGINT, None)
 
 
 def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, Any]:

@@ -1,6 +1,4 @@
-import subprocess
-import sys
-
+import processes
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -54,7 +52,7 @@ def test_without_the_extra_there_is_a_hint(tmp_path):
         "from aapi.cli.main import main\n"
         "sys.exit(main(['train', 'CartPole-v1', '--steps', '10', '--tensorboard', 'log']))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = processes.python("-c", code, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "aapi train: logging to TensorBoard needs the extra: pip install 'aapi[tensorboard]'\n"
     assert list(tmp_path.iterdir()) == []

@@ -1,14 +1,13 @@
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 import PIL.Image
+import processes
 import pytest
-from test_solve import run
+from commands import run
 
 import aapi
 
@@ -103,9 +102,7 @@ def test_a_file_does_not_import_the_module_it_names(capsys, lake):
     Path("trap.py").write_text("open('trapped', 'w')")
     environment = {**os.environ, "PYTHONPATH": str(lake)}
     for command in (["evaluate", "bad.aapi"], ["train", "--resume", "bad.aapi", "--steps", "9999"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "aapi", *command], env=environment, capture_output=True, text=True, check=False
-        )
+        done = processes.run([*processes.AAPI, *command], env=environment)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert "bad.aapi learnt in trap:FrozenLake-v1: name it, if you trust that module" in done.stderr
     assert not Path("trapped").exists()
@@ -164,9 +161,8 @@ def test_what_cannot_be_drawn_cannot_be_filmed(capsys, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert run(capsys, *["train", "blind:Blind-v0", "--steps", "10", "--save", "a.aapi", "--json"])[::2] == (0, "")
     assert evaluate(capsys, "a.aapi --steps 10")[::2] == (0, "")
-    command = [sys.executable, "-m", "aapi", *["evaluate", "a.aapi", "--env", "blind:Blind-v0", "--video", "a.gif"]]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    command = [*processes.AAPI, "evaluate", "a.aapi", "--env", "blind:Blind-v0", "--video", "a.gif"]
+    done = processes.run(command, env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "cannot be filmed" in done.stderr
     assert not (tmp_path / "a.gif").exists()
@@ -178,6 +174,6 @@ def test_without_the_extra_there_is_a_hint(lake):
         "from aapi.cli.main import main\n"
         "sys.exit(main(['evaluate', 'lake.aapi', '--steps', '10', '--video', 'a.gif']))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = processes.python("-c", code)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "aapi evaluate: a video needs the extra: pip install 'aapi[video]'\n"

@@ -2,7 +2,7 @@ import json
 import re
 
 import pytest
-from test_solve import run
+from commands import run
 
 from aapi.experiments import FIGURES, Store, reproduction
 from aapi.experiments.paper_studies import PRESETS, Preset

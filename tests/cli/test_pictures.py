@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_solve import run
+from commands import run
 
 from aapi.cli.pictures import learned_picture, solution_picture
 from aapi.cli.text import bar, marks

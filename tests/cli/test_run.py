@@ -1,13 +1,12 @@
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
+import processes
 import pytest
-from test_solve import run
+from commands import run
+from stores import wait_until
 
 import aapi
 from aapi.environments import deep_sea, ergodic
@@ -103,20 +102,20 @@ def test_huge_rewards_and_narrow_numbers_fit(capsys, tmp_path, monkeypatch):
 
 
 def test_a_terminal_without_greek_still_gets_the_numbers():
-    command = [sys.executable, "-m", "aapi", "run", "ergodic", "--steps", "500", "--runs", "2"]
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    command = [*processes.AAPI, "run", "ergodic", "--steps", "500", "--runs", "2"]
+    done = processes.run(command, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=True)
     assert "average reward" in done.stdout
     assert "never improved" in done.stdout.replace("\n               ", "")
     assert done.stderr == ""
 
 
 def test_ctrl_c_ends_at_once():
-    command = [sys.executable, "-m", "aapi", "run", "ergodic", "--steps", "2000000000", "--threads", "2"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(6)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    with processes.start([*processes.AAPI, "run", "ergodic", "--steps", "2000000000", "--threads", "2"]) as process:
+        wait_until(lambda: processes.worked(process.pid) > 3.0)  # seconds, in which it got to its long kernels
+        start = time.monotonic()
+        processes.interrupt(process)
+        out, err = process.communicate()
+        assert time.monotonic() - start < 3.0
     assert (process.returncode, out, err) == (130, "", "aapi run: interrupted\n")
 
 

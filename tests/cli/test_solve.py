@@ -1,22 +1,13 @@
 import json
-import subprocess
 import sys
 
 import numpy as np
+import processes
 import pytest
+from commands import run
 
 import aapi
-from aapi.cli.main import main
 from aapi.environments import ergodic
-
-
-def run(capsys, *arguments):
-    try:
-        status = main(arguments)
-    except SystemExit as stop:
-        status = stop.code
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
 
 
 def test_json(capsys):
@@ -127,14 +118,24 @@ def test_help_is_light_and_shows_examples():
         "except SystemExit: pass\n"
         "print(sorted({'numba', 'scipy', 'matplotlib', 'plotly', 'rich', 'tensorboard', 'PIL'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = processes.python("-c", script, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "examples:" in done.stdout
-    done = subprocess.run([sys.executable, "-m", "aapi", "--version"], capture_output=True, text=True, check=True)
+    done = processes.run([*processes.AAPI, "--version"], check=True)
     assert done.stdout == f"aapi {aapi.__version__}\n"
+
+
+def test_ctrl_c_before_the_command_is_known():
+    script = (
+        "import signal, sys; from aapi.cli import main\n"
+        "main.parser = lambda: signal.raise_signal(signal.SIGINT)\n"
+        "sys.exit(main.main([]))"
+    )
+    done = processes.python("-c", script)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "aapi: interrupted\n")
 
 
 def test_a_closed_pipe_is_no_error():
     script = f"{sys.executable} -m aapi solve garnet --json | head -c 1"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)  # noqa: S607
+    done = processes.run(["bash", "-c", script], check=True)
     assert (done.stdout, done.stderr) == ("{", "")

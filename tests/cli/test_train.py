@@ -1,16 +1,17 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import gymnasium
 import numpy as np
+import processes
 import pytest
+from commands import run
+from stores import wait_until
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from test_solve import run
 
 import aapi
 from aapi.environments import Continuing
@@ -44,6 +45,11 @@ class Room(gymnasium.Env):
         observation, reward, ended = self.np_random.uniform(-1.0, 1.0, 2), float(action), self.np_random.random() < 0.05
         if self.wrong and self.time == 130:  # which no snapshot knows of
             ended = False
+            if self.wrong == "interrupted":
+                try:
+                    raise KeyboardInterrupt
+                finally:
+                    raise RuntimeError("the motor cannot be parked")
             if self.wrong == "error":
                 raise RuntimeError("the motor burnt out")
             if self.wrong == "reward":
@@ -60,6 +66,7 @@ for name, arguments in {
     "Slow": {"pause": 0.0005},
     "Error": {"wrong": "error"},
     "Reward": {"wrong": "reward"},
+    "Interrupted": {"wrong": "interrupted"},
     "Observation": {"wrong": "observation"},
     "Named": {"name": "room"},
 }.items():
@@ -88,15 +95,7 @@ def train(capsys, arguments):
 
 
 def start(arguments):
-    command = [sys.executable, "-m", "aapi", "train", *arguments.split()]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(path, process, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not path.exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert path.exists()
+    return processes.start([*processes.AAPI, "train", *arguments.split()])
 
 
 def arrays(path):
@@ -232,32 +231,37 @@ def test_an_unknown_id_in_a_file_says_how_to_name_the_module(capsys, room):
 
 def test_a_killed_run_goes_on_from_its_checkpoint(room):
     common = f"rooms:Slow-v0 --features fourier:2 --checkpoint-every 1 {SHORT}"
-    killed = start(f"{common} --steps 1000000 --save killed.aapi")
-    wait_for(room / "killed.aapi", killed)
-    time.sleep(0.3)
-    killed.kill()
-    killed.communicate()
-    assert killed.returncode == -signal.SIGKILL
+    with start(f"{common} --steps 1000000 --save killed.aapi") as killed:
+        wait_until((room / "killed.aapi").exists)
+        time.sleep(0.3)
+        killed.kill()
+        assert killed.wait() == -signal.SIGKILL
     steps = aapi.load("killed.aapi").num_steps
     assert steps >= 50
-    resumed = start(f"rooms:Slow-v0 --resume killed.aapi --steps {steps + 77} --save killed.aapi")
-    assert resumed.communicate()[1] == ""
-    whole = start(f"{common} --steps {steps + 77} --save whole.aapi")
-    assert whole.communicate()[1] == ""
+    for rest in ("rooms:Slow-v0 --resume killed.aapi --save killed.aapi", f"{common} --save whole.aapi"):
+        with start(f"{rest} --steps {steps + 77}") as process:
+            assert process.communicate()[1] == ""
     assert arrays("killed.aapi") == arrays("whole.aapi")
 
 
 def test_ctrl_c_tells_where_the_checkpoint_is(room):
-    process = start(f"rooms:Slow-v0 --features fourier:2 --checkpoint-every 1 --steps 1000000 --save a.aapi {SHORT}")
-    wait_for(room / "a.aapi", process)
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    common = f"rooms:Slow-v0 --features fourier:2 --checkpoint-every 1 {SHORT}"
+    with start(f"{common} --steps 1000000 --save a.aapi") as process:
+        wait_until((room / "a.aapi").exists)
+        time.sleep(0.1)
+        processes.interrupt(process)
+        out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
     steps = aapi.load("a.aapi").num_steps
     assert f"the last checkpoint is a.aapi, after {steps} steps: go on with --resume a.aapi" in err
     assert "Traceback" not in err
     assert sorted(path.name for path in room.iterdir() if path.name != "__pycache__") == ["a.aapi", "rooms.py"]
+
+
+def test_ctrl_c_is_ctrl_c_even_if_tidying_up_goes_wrong(room):
+    with start(f"rooms:Interrupted-v0 --features fourier:2 --steps 1000 {SHORT}") as process:
+        assert process.communicate() == ("", "aapi train: interrupted\n")
+    assert process.returncode == 130
 
 
 @pytest.mark.parametrize(

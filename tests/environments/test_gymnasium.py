@@ -1,12 +1,11 @@
 import importlib
 import json
 import math
-import subprocess
-import sys
 import warnings
 
 import gymnasium
 import numpy as np
+import processes
 import pytest
 from gymnasium.utils.env_checker import check_env
 
@@ -67,8 +66,7 @@ def test_registering_twice_changes_nothing(monkeypatch):
 
 def test_registration_loads_nothing_heavy():
     code = "import aapi, sys; print([name for name in ('scipy', 'numba', 'rich', 'pygame') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert processes.python("-W", "error", "-c", code, check=True).stdout == "[]\n"
 
 
 def test_an_id_can_name_the_module_that_registers_it():

@@ -3,14 +3,14 @@ import pytest
 from support import interpreted
 
 import aapi
-from aapi.algorithms.run import simulator
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput
 from aapi.evaluation import ImportanceMonteCarlo, MonteCarlo, exact_q_values
 from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Tiles
 from aapi.mdp import FiniteMDP
 from aapi.simulation import PhaseData
-from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros
+from aapi.approximation.linear_policy import LinearPolicy, aligned_zeros
 
 PAIRS = np.random.default_rng(3).normal(size=(6, 3, 4))
 PROBLEMS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import aapi
-from aapi.algorithms.run import simulator
+from aapi.batch import simulator
 from aapi.environments import ergodic
 from aapi.errors import InvalidInput
 from aapi.evaluation import LSPE, LSTD

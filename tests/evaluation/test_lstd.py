@@ -7,16 +7,16 @@ import pytest
 from support import interpreted
 
 import aapi
-from aapi.algorithms.run import simulator
+from aapi.batch import simulator
 from aapi.environments import access_control, deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput, TooLarge
 from aapi.evaluation import LSPE, LSTD, SelfConsistent, exact_q_values
-from aapi.evaluation.equations import rank_of
+from aapi.approximation.projected_equations import rank_of
 from aapi.features import Aggregation, Coordinates, FeatureMatrix, Fourier, OneHot
 from aapi.improvement.side_information import Predicted
 from aapi.simulation import PhaseData
-from aapi.simulation.basis import LINEAR, TILES, Basis
-from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros
+from aapi.features.basis import LINEAR, TILES, Basis
+from aapi.approximation.linear_policy import LinearPolicy, aligned_zeros
 
 RUNS, WINDOW, RIDGE = 2, 150, 0.3
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import aapi
-from aapi.algorithms import simulator
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import PosteriorSampled, SelfConsistent, exact_q_values, self_consistent

@@ -5,6 +5,7 @@ import importlib
 
 import gymnasium
 import numpy as np
+import processes
 import pytest
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 

@@ -8,17 +8,19 @@ import sys
 import threading
 import time
 from concurrent.futures import wait
-from pathlib import Path
 
+import processes
 import pytest
+from commands import run
 from stores import contents, count, wait_until
-from test_solve import run
+from tasks import die, die_once, fail, nap
 
 from aapi.errors import InvalidInput
-from aapi.experiments import Store, Study, run_studies
+from aapi.experiments import Store, run_studies
 from aapi.experiments.agent_runs import run_seed
 from aapi.experiments.engines import ResilientProcesses
 from aapi.experiments.worker import CrashedBatch
+from studies import long_study
 
 TROUBLE = '''
 import os
@@ -60,13 +62,13 @@ gymnasium.register("Trouble-v0", entry_point=Trouble)
 '''
 GONE = """
 import sys
-sys.path[:0] = [{tests!r}, {tests!r} + "/..", {tests!r} + "/../cli"]
-from test_engines import run_studies, study
+from aapi.experiments import run_studies
 from aapi.experiments.worker import EngineLost
+from studies import long_study
 
 if __name__ == "__main__":
     try:
-        run_studies(study(), {folder!r}, engine="dask", address=sys.argv[1])
+        run_studies(long_study(), sys.argv[1], engine="dask", address=sys.argv[2])
     except EngineLost as error:
         print(error, file=sys.stderr)
         sys.exit(2)
@@ -82,23 +84,11 @@ def errors(folder):
         return {row["run"]: row["error"] for row in store.rows()}
 
 
-def study(steps=200_000, points=5):
-    etas = {"from": 0.01, "to": 10, "points": points}
-    return Study(
-        name="small",
-        problems=[{"name": "ergodic", "states": 10, "actions": 2}, {"name": "deep-sea", "size": 6}],
-        algorithms=[{"name": "aapi", "eta": etas, "tune": ["eta"]}, {"name": "greedy"}],
-        steps=steps,
-        runs=4,
-        tuning_runs=3,
-    )
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """What threads make of the study."""
     folder = tmp_path_factory.mktemp("threads")
-    run_studies(study(), folder, engine="threads")
+    run_studies(long_study(), folder, engine="threads")
     return contents(folder)
 
 
@@ -112,7 +102,7 @@ def cluster():
 
 
 def test_processes_make_the_same_store(tmp_path, whole):
-    run_studies(study(), tmp_path, engine="processes", workers=2)
+    run_studies(long_study(), tmp_path, engine="processes", workers=2)
     assert contents(tmp_path) == whole
 
 
@@ -127,7 +117,7 @@ def test_a_cluster_that_loses_a_worker_makes_the_same_store(tmp_path, whole, clu
 
     killer = threading.Thread(target=kill)
     killer.start()
-    run_studies(study(), tmp_path, engine="dask", address=cluster.scheduler_address)
+    run_studies(long_study(), tmp_path, engine="dask", address=cluster.scheduler_address)
     killer.join()
     assert contents(tmp_path) == whole
     assert 0 < stored[0] < len(whole)
@@ -136,24 +126,21 @@ def test_a_cluster_that_loses_a_worker_makes_the_same_store(tmp_path, whole, clu
 
 def test_a_cluster_that_is_gone_is_one_line_and_the_rest_is_safe(tmp_path, whole):
     file, folder = tmp_path / "scheduler.json", tmp_path / "out"
-    (tmp_path / "study.py").write_text(GONE.format(tests=str(Path(__file__).parent), folder=str(folder)))
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     dask = [sys.executable, "-m", "dask"]
-    options = ["--scheduler-file", str(file), "--no-dashboard"]
-    scheduler = subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *options], **quiet)
-    worker = subprocess.Popen([*dask, "worker", "--nthreads", "1", "--death-timeout", "30", *options], **quiet)
-    try:
+    options = ["--scheduler-file", file, "--no-dashboard"]
+    with (
+        processes.start([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *options], **quiet) as scheduler,
+        processes.start([*dask, "worker", "--nthreads", "1", "--death-timeout", "30", *options], **quiet),
+    ):
         wait_until(file.exists)
         wait_until(lambda: file.read_text().endswith("}"))
-        command = [sys.executable, str(tmp_path / "study.py"), json.loads(file.read_text())["address"]]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        wait_until(lambda: count(folder) > 0)
-        scheduler.kill()
-        _, err = process.communicate(timeout=60)
-    finally:
-        for started in (scheduler, worker):
-            started.kill()
-            started.wait()
+        command = [sys.executable, "-c", GONE, folder, json.loads(file.read_text())["address"]]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        with processes.start(command, env=environment) as process:
+            wait_until(lambda: count(folder) > 0)
+            scheduler.kill()
+            _, err = process.communicate()
     assert (process.returncode, err.count("\n")) == (2, 1), err
     assert "the Dask cluster is gone" in err
     assert "all runs stored before are safe" in err
@@ -171,36 +158,7 @@ def test_dask_without_an_address_starts_a_cluster(capsys, tmp_path):
     assert contents(dask) == contents(threads)
 
 
-def nap(seconds):
-    time.sleep(seconds)
-    return os.getpid()
-
-
-def die_once(marker):
-    if not Path(marker).exists():
-        Path(marker).touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "done"
-
-
-def die():
-    os._exit(3)
-
-
-def fail(marker):
-    raise LookupError(marker)
-
-
-@pytest.fixture
-def importable(monkeypatch):
-    """Other processes find this module by its name."""
-    monkeypatch.syspath_prepend(Path(__file__).parent)
-    monkeypatch.setitem(sys.modules, Path(__file__).stem, sys.modules[__name__])
-    for function in (nap, die_once, die, fail):
-        monkeypatch.setattr(function, "__module__", Path(__file__).stem)
-
-
-def test_a_process_may_die_and_a_call_that_crashes_harms_no_other(tmp_path, importable):
+def test_a_process_may_die_and_a_call_that_crashes_harms_no_other(tmp_path):
     pool = ResilientProcesses(2)
     naps = [pool.submit(nap, 0.1)]
     once, crashing = pool.submit(die_once, tmp_path / "died"), pool.submit(die)
@@ -218,13 +176,13 @@ def test_a_process_may_die_and_a_call_that_crashes_harms_no_other(tmp_path, impo
         pool.submit(nap, 0.0)
 
 
-def test_shutting_down_waits_for_those_that_are_tried_again(tmp_path, importable):
+def test_shutting_down_waits_for_those_that_are_tried_again(tmp_path):
     with ResilientProcesses(1) as pool:
         once = pool.submit(die_once, tmp_path / "died")
     assert once.result(0) == "done"
 
 
-def test_what_is_cancelled_ends(tmp_path, importable):
+def test_what_is_cancelled_ends(tmp_path):
     pool = ResilientProcesses(1)
     futures = [pool.submit(die_once, tmp_path / "died"), *(pool.submit(nap, 0.2) for _ in range(6))]
     wait_until((tmp_path / "died").exists)
@@ -232,7 +190,7 @@ def test_what_is_cancelled_ends(tmp_path, importable):
     assert not wait(futures, timeout=30).not_done
 
 
-def test_many_threads_may_submit_while_processes_die(tmp_path, importable):
+def test_many_threads_may_submit_while_processes_die(tmp_path):
     found = []
     with ResilientProcesses(2) as pool:
         tasks = [
@@ -305,7 +263,7 @@ def test_a_script_without_a_guard_is_told_and_no_run_is_blamed(tmp_path):
         "study = Study(name='s', problems=[{'name': 'ergodic'}], algorithms=[{'name': 'greedy'}], steps=500, runs=2)\n"
         f"run_studies(study, {str(tmp_path / 'out')!r}, engine='processes', workers=1)\n"
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    done = processes.python(script)
     assert done.returncode == 1
     assert 'put what starts them below if __name__ == "__main__":' in done.stderr.splitlines()[-1]
     assert errors(tmp_path / "out") == {}
@@ -340,7 +298,7 @@ def test_a_wrong_address_is_told(tmp_path, monkeypatch, address):
     monkeypatch.setattr(cluster, "TIMEOUT", 1)
     start = time.monotonic()
     with pytest.raises(InvalidInput, match=f"no Dask scheduler answers at '{address}'") as caught:
-        run_studies(study(1000, 2), tmp_path, engine="dask", address=address)
+        run_studies(long_study(1000, 2), tmp_path, engine="dask", address=address)
     assert "\n" not in str(caught.value)
     assert time.monotonic() - start < 15
 
@@ -355,13 +313,13 @@ def test_a_cluster_without_workers_is_told(tmp_path, monkeypatch):
         LocalCluster(n_workers=0, **QUIET) as made,
         pytest.raises(InvalidInput, match="has no workers: start some"),
     ):
-        run_studies(study(1000, 2), tmp_path, engine="dask", address=made.scheduler_address)
+        run_studies(long_study(1000, 2), tmp_path, engine="dask", address=made.scheduler_address)
 
 
 def test_workers_with_other_sources_are_refused(tmp_path, monkeypatch, cluster):
     monkeypatch.setattr("aapi.experiments.cluster.source_version", lambda: "other")
     with pytest.raises(InvalidInput, match="and this machine sources other: install the same version on both"):
-        run_studies(study(1000, 2), tmp_path, engine="dask", address=cluster.scheduler_address)
+        run_studies(long_study(1000, 2), tmp_path, engine="dask", address=cluster.scheduler_address)
     assert count(tmp_path) == 0
 
 
@@ -369,4 +327,4 @@ def test_without_dask_it_is_said_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "aapi.experiments.cluster", raising=False)
     with pytest.raises(InvalidInput, match=r"needs Dask: pip install 'aapi\[dask\]'"):
-        run_studies(study(1000, 2), tmp_path, engine="dask")
+        run_studies(long_study(1000, 2), tmp_path, engine="dask")

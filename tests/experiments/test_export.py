@@ -3,7 +3,7 @@ import csv
 import numpy as np
 import pyarrow.parquet
 import pytest
-from test_solve import run
+from commands import run
 
 from aapi.experiments import Store, Study, run_studies
 

@@ -177,7 +177,7 @@ class Explosive:
         pass
 
     def phases(self, simulation, num_steps):
-        for phase in aapi.algorithms.Uniform(phase_length=self.phase_length).phases(simulation, num_steps):
+        for phase in aapi.learners.Uniform(phase_length=self.phase_length).phases(simulation, num_steps):
             marked = np.array([stream.sum() % 3 == 0 for stream in simulation.streams])
             if marked.any() and self.how == "raise":
                 raise ZeroDivisionError("what a part may raise")

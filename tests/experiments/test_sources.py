@@ -135,7 +135,7 @@ def test_parts_of_the_user_may_use_all_of_the_library(copy, tmp_path, monkeypatc
         return aapi.PolicyIteration(phase_length=100, evaluate=evaluate, learning_rate=Mine(1.0))
 
     own = configure(Problem("ergodic"), "own", {}, 1000, make=make)
-    assert set(modules_in(own.description)) >= {"aapi", "aapi.algorithms.policy_iteration"}
+    assert set(modules_in(own.description)) >= {"aapi", "aapi.learners.policy_iteration"}
     assert copy("cli/text.py", appended("\nMORE = 1\n"), own) == version(own)
     assert copy("evaluation/lstd.py", appended("\nMORE = 1\n"), own) != version(own)
 

@@ -201,7 +201,7 @@ def test_references_of_problems():
 
 def test_scaled_problems_pay_in_proportion():
     env = aapi.environments.cartpole()
-    algorithm = aapi.algorithms.Uniform()
+    algorithm = aapi.learners.Uniform()
     plain, scaled = (aapi.run(algorithm, e, 3000, 2, 1) for e in (env, env.scaled(4.0)))
     assert np.array_equal(scaled.cumulated, 4.0 * plain.cumulated)
     model = aapi.environments.deep_sea(5)

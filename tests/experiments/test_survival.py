@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import shutil
 import signal
 import sqlite3
@@ -10,12 +9,13 @@ import subprocess
 import sys
 import time
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 import numpy as np
+import processes
 import pytest
+from commands import run
+from processes import alive, interrupt, offspring
 from stores import contents, count, wait_until
-from test_solve import run
 
 from aapi.experiments import read_study, run_studies
 from aapi.experiments.description import digest, modules_in
@@ -91,9 +91,8 @@ def small(tmp_path_factory):
     return finished(tmp_path_factory.mktemp("small"), steps=5_000, runs=3, points=2)
 
 
-def sweep(study, out, *more, **options):
-    command = [sys.executable, "-m", "aapi", "sweep", str(study), "--out", str(out), *more]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+def sweep(study, out, *more):
+    return processes.start([*processes.AAPI, "sweep", study, "--out", out, *more])
 
 
 def sound(folder):
@@ -111,51 +110,27 @@ def repeated(capsys, study, folder):
     return contents(folder)
 
 
-def alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def offspring(pid):
-    """The processes that a process started, and those that these did."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            if parent == pid:
-                found += [int(entry.name), *offspring(int(entry.name))]
-    return found
-
-
 @contextmanager
 def warm(small, out):
     """A function that starts a sweep and kills it when it is told to; it returns the exit status."""
-    command = [sys.executable, "-c", WARM, "sweep", str(small), "--out", str(out), "--json"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline().startswith("{")
+    command = [sys.executable, "-c", WARM, "sweep", small, "--out", out, "--json"]
+    with processes.start(command, stdin=subprocess.PIPE, stderr=None) as process:
+        assert process.stdout.readline().startswith("{")
 
-    def say(line):
-        process.stdin.write(f"{line}\n")
-        process.stdin.flush()
-        return int(process.stdout.readline())
+        def say(line):
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
 
-    def disturb(study, folder, moment):
-        child = say(f"sweep {study} --out {folder} --json --workers 2")
-        moment()
-        os.kill(child, signal.SIGKILL)  # nobody has waited for it yet, so it is no other process
-        return say("wait")
+        def disturb(study, folder, moment):
+            child = say(f"sweep {study} --out {folder} --json --workers 2")
+            moment()
+            os.kill(child, signal.SIGKILL)  # nobody has waited for it yet, so it is no other process
+            return say("wait")
 
-    try:
         yield disturb
-    finally:
         process.stdin.close()
-        process.stdout.close()
-        assert process.wait(30) == 0
+        assert process.wait() == 0
 
 
 def test_twenty_kills_change_no_bit(capsys, tmp_path, sweepable, small):
@@ -188,14 +163,14 @@ def test_killed_processes_change_no_bit_and_leave_no_orphans(capsys, tmp_path, s
     folder, rows = tmp_path / "out", []
     for seconds in (0.3, 0.0):
         before = count(folder)
-        process = sweep(study, folder, "--engine", "processes", "--workers", "2")
-        wait_until(lambda before=before: count(folder) > before)
-        children = offspring(process.pid)
-        time.sleep(seconds)
-        process.kill()
-        process.communicate(timeout=30)
-        assert len(children) >= 2
-        wait_until(lambda children=children: not any(map(alive, children)), 20)
+        with sweep(study, folder, "--engine", "processes", "--workers", "2") as process:
+            wait_until(lambda before=before: count(folder) > before)
+            children = offspring(process.pid)
+            time.sleep(seconds)
+            process.kill()
+            process.communicate()
+            assert len(children) >= 2
+            wait_until(lambda children=children: not any(map(alive, children)), 20)
         rows.append(count(folder))
         assert contents(folder).items() <= expected.items()
     assert 0 < rows[0] < len(expected)
@@ -206,18 +181,18 @@ def test_killed_processes_change_no_bit_and_leave_no_orphans(capsys, tmp_path, s
 def test_only_one_process_writes_to_a_folder_and_others_read(capsys, tmp_path, sweepable):
     study, expected = sweepable
     folder = tmp_path / "out"
-    first = sweep(study, folder)
-    wait_until(lambda: count(folder) > 0)
-    status, out, err = run(capsys, "sweep", str(study), "--out", str(folder))
-    assert (status, out, err.count("\n")) == (2, "", 1)
-    assert f"another process is writing to {folder}" in err
-    status, out, err = run(capsys, "export", str(folder), str(tmp_path / "runs.csv"), "--json")
-    assert (status, err) == (0, "")
-    exported = json.loads(out)["rows"]
-    status, out, err = run(capsys, "export", str(folder), str(tmp_path / "curves.csv"), "--curves")
-    assert (status, err) == (0, "")
-    assert first.poll() is None, "all that was to be while it was running"
-    out, err = first.communicate(timeout=60)
+    with sweep(study, folder) as first:
+        wait_until(lambda: count(folder) > 0)
+        status, out, err = run(capsys, "sweep", str(study), "--out", str(folder))
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert f"another process is writing to {folder}" in err
+        status, out, err = run(capsys, "export", str(folder), str(tmp_path / "runs.csv"), "--json")
+        assert (status, err) == (0, "")
+        exported = json.loads(out)["rows"]
+        status, out, err = run(capsys, "export", str(folder), str(tmp_path / "curves.csv"), "--curves")
+        assert (status, err) == (0, "")
+        assert first.poll() is None, "all that was to be while it was running"
+        out, err = first.communicate()
     assert (first.returncode, err) == (0, "")
     assert 0 < exported < count(folder)
     assert contents(folder) == expected
@@ -230,15 +205,13 @@ def test_only_one_process_writes_to_a_folder_and_others_read(capsys, tmp_path, s
 def test_a_request_to_stop_is_followed_and_says_how_to_go_on(capsys, tmp_path, sweepable, number, engine):
     study, expected = sweepable
     folder = tmp_path / "out"
-    process = sweep(study, folder, "--engine", engine, "--workers", "2", start_new_session=True)
-    wait_until(lambda: count(folder) > 0)
-    children = offspring(process.pid)
-    if number == signal.SIGINT:
-        os.killpg(process.pid, number)  # as a terminal does: all of them
-    else:
-        process.send_signal(number)
-    out, err = process.communicate(timeout=30)
-    stored = count(folder)
+    with sweep(study, folder, "--engine", engine, "--workers", "2") as process:
+        wait_until(lambda: count(folder) > 0)
+        children = offspring(process.pid)
+        interrupt(process) if number == signal.SIGINT else process.send_signal(number)
+        out, err = process.communicate()
+        stored = count(folder)
+        wait_until(lambda: not any(map(alive, children)), 20)
     command = f"aapi sweep {study} --out {folder} --engine {engine} --workers 2"
     assert (process.returncode, out) == (130, "")
     assert err.splitlines() == [
@@ -247,7 +220,6 @@ def test_a_request_to_stop_is_followed_and_says_how_to_go_on(capsys, tmp_path, s
         f"aapi sweep: interrupted; {stored} of about {len(expected)} runs are stored in {folder}; to go on: {command}",
     ]
     assert 0 < stored < len(expected)
-    wait_until(lambda: not any(map(alive, children)), 20)
     assert repeated(capsys, study, folder) == expected
 
 
@@ -256,38 +228,47 @@ def test_the_second_ctrl_c_stops_at_once(capsys, tmp_path):
     folder = tmp_path / "out"
     for engine in ("threads", "processes"):
         sessions = count(folder, "sessions")
-        process = sweep(study, folder, "--engine", engine, "--workers", "2", start_new_session=True)
-        wait_until(lambda sessions=sessions: count(folder, "sessions") > sessions)
-        if engine == "processes":
-            wait_until(lambda process=process: len(offspring(process.pid)) >= 3)  # a keeper and two workers
-        time.sleep(1.0)
-        children = offspring(process.pid)
-        os.killpg(process.pid, signal.SIGINT)
-        assert process.stderr.readline() + process.stderr.readline() == (
-            "\nfinishing the tasks in flight; Ctrl-C again stops at once\n"
-        )
-        start = time.monotonic()
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        assert time.monotonic() - start < 3.0
-        assert (process.returncode, out, err) == (130, "", "aapi sweep: interrupted\n")
-        wait_until(lambda children=children: not any(map(alive, children)), 20)
+        with sweep(study, folder, "--engine", engine, "--workers", "2") as process:
+            wait_until(lambda sessions=sessions: count(folder, "sessions") > sessions)
+            if engine == "processes":
+                wait_until(lambda process=process: len(offspring(process.pid)) >= 3)  # a keeper and two workers
+            time.sleep(1.0)
+            children = offspring(process.pid)
+            interrupt(process)
+            assert process.stderr.readline() + process.stderr.readline() == (
+                "\nfinishing the tasks in flight; Ctrl-C again stops at once\n"
+            )
+            start = time.monotonic()
+            interrupt(process)
+            out, err = process.communicate()
+            assert time.monotonic() - start < 3.0
+            assert (process.returncode, out, err) == (130, "", "aapi sweep: interrupted\n")
+            wait_until(lambda children=children: not any(map(alive, children)), 20)
         assert contents(folder) == {}
         assert sound(folder)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_the_caller_ignores_stays_ignored(tmp_path, small, number):
+    study, expected = small
+    deaf = ["bash", "-c", 'trap "" INT TERM; exec "$@"', "bash"]  # as a job in the background is to Ctrl-C
+    with processes.start([*deaf, *processes.AAPI, "sweep", study, "--out", tmp_path, "--json"]) as process:
+        wait_until(lambda: count(tmp_path, "sessions") > 0)
+        process.send_signal(number)
+        assert process.communicate()[1] == ""
+    assert process.returncode == 0
+    assert contents(tmp_path) == expected
 
 
 def test_no_room_in_the_middle_is_one_line_and_the_rest_is_safe(capsys, tmp_path, sweepable):
     study, expected = sweepable
     folder = tmp_path / "out"
-
-    def little_room():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
-
-    process = sweep(study, folder, preexec_fn=little_room)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err.count("\n")) == (2, "", 1)
-    assert f"{folder / 'results.db'} could not be written to: disk I/O error; all runs stored before are safe" in err
-    assert "give the same command again" in err
+    little_room = ["bash", "-c", 'ulimit -f 146; exec "$@"', "bash"]  # no file of more than 146 KiB
+    done = processes.run([*little_room, *processes.AAPI, "sweep", study, "--out", folder])
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    said = f"{folder / 'results.db'} could not be written to: disk I/O error; all runs stored before are safe"
+    assert said in done.stderr
+    assert "give the same command again" in done.stderr
     assert 0 < len(contents(folder)) < len(expected)
     assert contents(folder).items() <= expected.items()
     assert repeated(capsys, study, folder) == expected
@@ -296,10 +277,10 @@ def test_no_room_in_the_middle_is_one_line_and_the_rest_is_safe(capsys, tmp_path
 def in_namespace(*lines):
     """Run a script where only it sees what it mounts."""
     command = [shutil.which("unshare") or "", "-rm", "sh", "-c"]
-    if not command[0] or subprocess.run([*command, "true"], capture_output=True).returncode:
+    if not command[0] or processes.run([*command, "true"]).returncode:
         pytest.skip("mounting needs unshare -rm, which is not allowed here")
     script = "\n".join(["set -e", *lines])
-    return subprocess.run([*command, script], capture_output=True, text=True, timeout=60)
+    return processes.run([*command, script])
 
 
 @pytest.mark.parametrize("size", ["20k", "200k"])

@@ -13,7 +13,7 @@ from aapi.experiments.engines import start_engine
 from aapi.experiments.status import session_status
 from aapi.experiments.store import Run
 from aapi.experiments.trace import FRAMES, frames, median_run, read_trace, stored_trace
-from aapi.report.contents import contents
+from aapi.report.build_page_data import build_page_data
 from studies import STUDY, TOGETHER
 
 
@@ -124,8 +124,8 @@ def test_a_damaged_trace_is_reported_and_made_again(tmp_path, damage):
             with pytest.raises(StoreError, match="is damaged"):
                 store.trace(key)
         assert stored_trace(store, key).about == {"error": "what was stored of it is damaged"}
-        (notice,) = contents(store, summarise(store, store.plans()))["notices"]
-        assert notice.endswith("on deep-sea 4 could not be looked into: what was stored of it is damaged")
+        (notice,) = build_page_data(store, summarise(store, store.plans()))["notices"]
+        assert notice.endswith("on deep-sea 4 has no learner trace: what was stored of it is damaged")
     run_studies(TOGETHER, tmp_path)
     assert {key: trace.tables["policy"].tobytes() for key, trace in traces(tmp_path).items()} == before
 

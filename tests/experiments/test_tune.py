@@ -1,12 +1,10 @@
 import json
-import os
-import signal
-import subprocess
 import sys
-import time
 
+import processes
 import pytest
-from test_solve import run
+from commands import run
+from stores import wait_until
 
 import aapi
 from aapi.errors import InvalidInput
@@ -87,18 +85,16 @@ def test_mistakes_are_said_before_anything_runs(tmp_path, search, message):
 
 
 def test_a_killed_search_goes_on(tmp_path):
-    command = [sys.executable, "-m", "aapi", "tune", "ergodic", "--search", "eta=0.01..100", "--steps", "5000"]
-    command += ["--trials", "20", "--json", "--out", str(tmp_path)]
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [*processes.AAPI, "tune", "ergodic", "--search", "eta=0.01..100", "--steps", "5000"]
+    command += ["--trials", "20", "--json", "--out", tmp_path]
     journal = tmp_path / "tuning.journal"
-    deadline = time.monotonic() + 60
-    while not (journal.exists() and journal.stat().st_size > 2000) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+    with processes.start(command) as child:
+        wait_until(lambda: journal.exists() and journal.stat().st_size > 2000)
+        child.kill()
+        child.wait()
     with journal.open("ab") as file:
         file.write(b'{"op_code": 6, "wor')  # as if in the middle of a line
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    ended = processes.run(command)
     assert (ended.returncode, ended.stderr) == (0, "")
     facts = json.loads(ended.stdout)
     assert facts["trials"] - facts["failed"] == 20

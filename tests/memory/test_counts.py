@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from aapi.algorithms import simulator
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput
 from aapi.memory import Counts, CountTransitions
 from aapi.memory.counts import DEEPEST
 from aapi.memory.model import average_model, average_probabilities, draw_gamma, sampled_model
 from aapi.simulation import PhaseData
-from aapi.simulation.random import streams
+from aapi.kernels.random import streams
 
 
 def uniform(simulation):

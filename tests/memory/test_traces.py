@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aapi.algorithms.run import simulator
+from aapi.batch import simulator
 from aapi.environments import cartpole, deep_sea, ergodic
 from aapi.errors import InvalidInput, TooLarge
 from aapi.features import Coordinates, OneHot

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from aapi.algorithms.run import simulator
+from aapi.batch import simulator
 from aapi.environments import cartpole, ergodic
 from aapi.errors import InvalidInput
 from aapi.features import Fourier
 from aapi.memory import KeepSteps
-from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros
+from aapi.approximation.linear_policy import LinearPolicy, aligned_zeros
 
 NAMES = ("states", "successors", "actions", "rewards", "chances")
 

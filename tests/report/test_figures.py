@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from commands import run
 from matplotlib import pyplot
-from test_solve import run
 
 from aapi.errors import InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise

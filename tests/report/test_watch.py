@@ -2,19 +2,16 @@
 
 import http.client
 import json
-import os
-import signal
 import socket
 import struct
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager
 
+import processes
 import pytest
 from browser import plot
+from commands import run
 from stores import count, wait_until
-from test_solve import run
 
 from aapi.errors import InvalidInput
 from aapi.experiments import Store
@@ -31,6 +28,7 @@ name = "aapi"
 [[algorithms]]
 name = "politex"
 """
+SWEEP = [*processes.AAPI, "sweep", "study.toml", "--out", "out", "--workers", "1"]
 
 
 @contextmanager
@@ -61,9 +59,7 @@ def test_the_page_grows_while_runs_are_written(visit, tmp_path):
     with serving(out) as port:
         page = visit(f"http://127.0.0.1:{port}", wait="#loading")
         page.wait_for_function("() => document.getElementById('loading').textContent.startsWith('Nothing is stored')")
-        command = [sys.executable, "-m", "aapi", "sweep", "study.toml", "--out", "out", "--workers", "1"]
-        writer = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
+        with processes.start(SWEEP, cwd=tmp_path) as writer:
             wait_until(lambda: count(out) > 0)
             page.wait_for_selector("#progress [data-state=running]", timeout=60_000)
             stored = r"() => Number(document.querySelector('#progress span').textContent.match(/\d+/)?.[0] ?? 0)"
@@ -71,10 +67,8 @@ def test_the_page_grows_while_runs_are_written(visit, tmp_path):
             page.wait_for_function(f"(first) => ({stored})() > first", arg=first, timeout=60_000)
             assert plot(page, "#panels .plot").traces
             page.locator("#metric button", has_text="regret").click()  # what was chosen outlasts the news
-            page.wait_for_selector("#progress [data-state=done]", timeout=120_000)
-        finally:
-            writer.send_signal(signal.SIGINT)
-            writer.wait(60)
+            page.wait_for_selector("#progress [data-state=done]", timeout=100_000)
+            assert writer.wait() == 0
         assert page.locator("#metric [aria-pressed=true]").inner_text() == "regret"
         assert "160 runs" in page.locator("#progress").inner_text()
         runs = page.locator("#results td[data-column=runs]").all_inner_texts()
@@ -91,16 +85,15 @@ def test_the_page_grows_while_runs_are_written(visit, tmp_path):
 
 def test_a_killed_run_is_said_to_have_stopped(tmp_path):
     (tmp_path / "study.toml").write_text(TASK)
-    command = [sys.executable, "-m", "aapi", "sweep", "study.toml", "--out", "out", "--workers", "1"]
-    writer = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: count(tmp_path / "out") > 0)
-    with serving(tmp_path / "out") as port:
-        standing = json.loads(ask(port, "/data")[2])["standing"]
-        assert (standing["state"], standing["needed"]) == ("running", 160)
-        writer.kill()
-        writer.wait()
-        wait_until(lambda: json.loads(ask(port, "/data")[2])["standing"]["state"] == "stopped")
-        found = json.loads(ask(port, "/data")[2])["standing"]
+    with processes.start(SWEEP, cwd=tmp_path) as writer:
+        wait_until(lambda: count(tmp_path / "out") > 0)
+        with serving(tmp_path / "out") as port:
+            status = json.loads(ask(port, "/data")[2])["status"]
+            assert (status["state"], status["needed"]) == ("running", 160)
+            writer.kill()
+            writer.wait()
+            wait_until(lambda: json.loads(ask(port, "/data")[2])["status"]["state"] == "stopped")
+            found = json.loads(ask(port, "/data")[2])["status"]
     assert found["stored"] == count(tmp_path / "out") < 160
     assert 0.0 < found["share"] < 1.0
 
@@ -127,7 +120,7 @@ def test_it_answers_this_machine_and_nothing_but_the_page(results):
 def test_it_recomputes_nothing_while_nothing_changes(results, monkeypatch):
     calls = []
     monkeypatch.setattr("aapi.report.watch.SHARE", 1e9)  # it might at any time
-    monkeypatch.setattr("aapi.report.watch.contents", lambda *args: calls.append(args) or {"rows": []})
+    monkeypatch.setattr("aapi.report.watch.build_page_data", lambda *args: calls.append(args) or {"rows": []})
     with serving(results) as port:
         answers = {ask(port, "/data")[1]["ETag"] for _ in range(5)}
     assert (len(answers), len(calls)) == (1, 1)
@@ -173,10 +166,9 @@ def test_bad_requests_get_one_line(capsys, tmp_path):
 
 
 def test_the_command_serves_until_it_is_told_to_stop(tmp_path):
-    command = [sys.executable, "-m", "aapi", "watch", str(tmp_path), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    with processes.start([*processes.AAPI, "watch", tmp_path, "--port", "0"]) as server:
         line = server.stdout.readline()
         port = int(line.split("http://127.0.0.1:")[1].split("/")[0])
         assert ask(port)[0] == 200
-        os.kill(server.pid, signal.SIGINT)
-        assert (server.wait(20), server.stderr.read()) == (0, "")
+        processes.interrupt(server)
+        assert (server.wait(), server.stderr.read()) == (0, "")

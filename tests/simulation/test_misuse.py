@@ -12,7 +12,7 @@ from aapi.evaluation import MonteCarlo
 from aapi.features import Fourier, Radial, Tiles
 from aapi.improvement import SampledAdaptive
 from aapi.simulation import ContinuousSimulation, LinearPolicy
-from aapi.simulation.linear_policy import aligned_zeros
+from aapi.approximation.linear_policy import aligned_zeros
 
 PROBLEM = cartpole()
 BASIS = Fourier(2).basis(PROBLEM.low, PROBLEM.high)

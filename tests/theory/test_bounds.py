@@ -71,7 +71,7 @@ def test_noise_keeps_to_its_bounds():
 def test_poisson_by_hand():
     """Two states, each left surely: rewards 1 and 0, V = (¼, −¼), no choice: noise within a phase is at most ½."""
     mdp = FiniteMDP([[[0.0, 1.0]], [[1.0, 0.0]]], [[1.0], [0.0]])
-    found = theory.analyse(aapi.run(aapi.algorithms.Uniform(phase_length=5), mdp, 10, record=True))
+    found = theory.analyse(aapi.run(aapi.learners.Uniform(phase_length=5), mdp, 10, record=True))
     assert found.noise.drift[0] == pytest.approx([0.5, 0.5])
     assert found.decomposition.noise[0] == pytest.approx([-0.5, 0.5])  # three ones in five, then two
     assert (found.relative_q.q_change, found.relative_q.q_size[0]) == (0.0, pytest.approx([0.25, 0.25]))
@@ -140,9 +140,7 @@ def test_exact_q_is_bounded_or_grows_by_the_root():
 
 def test_growth():
     mdp = ergodic(5, 2)
-    grown = theory.regret_growth(
-        aapi.algorithms.Uniform(phase_length=400), mdp, theory.doublings(16000, 4), num_runs=10
-    )
+    grown = theory.regret_growth(aapi.learners.Uniform(phase_length=400), mdp, theory.doublings(16000, 4), num_runs=10)
     assert grown.steps.tolist() == [2000, 4000, 8000, 16000]
     assert grown.phase_lengths.tolist() == [100, 159, 252, 400]
     assert grown.exponent.lower <= 1.0 <= grown.exponent.upper
@@ -150,10 +148,10 @@ def test_growth():
     slower = theory.regret_growth(aapi.AAPI(phase_length=400, evaluate=MC, eta=0.3), mdp, [2000, 16000], num_runs=10)
     assert slower.exponent.upper < 0.95
     with pytest.raises(DoesNotExist, match="two different numbers"):
-        theory.regret_growth(aapi.algorithms.Uniform(), mdp, [1000])
+        theory.regret_growth(aapi.learners.Uniform(), mdp, [1000])
     constant = FiniteMDP(mdp.transitions, np.ones((5, 2)))
     with pytest.raises(DoesNotExist, match="not positive"):
-        theory.regret_growth(aapi.algorithms.Uniform(), constant, [100, 200])
+        theory.regret_growth(aapi.learners.Uniform(), constant, [100, 200])
 
 
 def test_theorem():
@@ -187,7 +185,7 @@ def test_rounding_is_not_an_exceeded_bound():
     made = summary(found, theory.check_bounds(found, theory.constants(mdp)))
     assert made["online_learning"]["exceeded"] == 0
     alone = FiniteMDP(np.ones((1, 1, 1)), [[0.1]])
-    found = theory.analyse(aapi.run(aapi.algorithms.Uniform(phase_length=7), alone, 1000, record=True))
+    found = theory.analyse(aapi.run(aapi.learners.Uniform(phase_length=7), alone, 1000, record=True))
     assert all(check.holds for check in theory.check_bounds(found, theory.constants(alone)))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import aapi
 from aapi import theory
-from aapi.algorithms import Phase
+from aapi.learners import Phase
 from aapi.environments import deep_sea, ergodic
 from aapi.evaluation import MonteCarlo
 from aapi.theory.errata import counterexample, play, random_sequences

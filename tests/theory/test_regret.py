@@ -24,7 +24,7 @@ ALGORITHMS = {
     "greedy": aapi.GreedyAPI(phase_length=50, evaluate=MC),
     "exact": aapi.AAPI(phase_length=50, evaluate=ExactQ()),
     "rlsvi": aapi.RLSVI(phase_length=50, horizon=10),
-    "uniform": aapi.algorithms.Uniform(phase_length=50),
+    "uniform": aapi.learners.Uniform(phase_length=50),
 }
 PROBLEMS = {
     "ergodic": ergodic(6, 3), "garnet": garnet(8, 2, 3), "river-swim": river_swim(6), "access": access_control(3),
@@ -87,7 +87,7 @@ def test_by_hand():
     assert parts.pseudo_regret == pytest.approx([7.5])
     assert parts.online_learning == pytest.approx([10.0])  # 10 (3 − (3 + 1)/2)
     assert parts.estimation == pytest.approx([-2.5])  # 10 ((1 − 3) − ((1 − 3) + (−½ − 1))/2)
-    result = aapi.run(aapi.algorithms.Uniform(phase_length=10), mdp, 10, record=True)
+    result = aapi.run(aapi.learners.Uniform(phase_length=10), mdp, 10, record=True)
     assert theory.analyse(result).decomposition.total("pseudo_regret") == pytest.approx([7.5])
     broken = Phases(**{**vars(phases), "gains": np.array([0.3])})
     with pytest.raises(DoesNotExist, match="in phase 1 its parts add up only"):
@@ -175,7 +175,7 @@ def test_what_is_asked_for_in_vain():
 def test_actions_that_are_next_to_never_taken_are_left_out():
     """Who goes once in 10³⁰⁰ steps, stays: then the gain depends on the state. Once in 10⁸ is something else."""
     mdp = two_states().scaled(1e20)
-    result = aapi.run(aapi.algorithms.Uniform(phase_length=5), mdp, 15, record=True)
+    result = aapi.run(aapi.learners.Uniform(phase_length=5), mdp, 15, record=True)
     result.record.policies[0, 1] = [[1.0, 1e-300], [1.0, 1e-300]]
     result.record.policies[0, 2] = [[1.0 - 1e-8, 1e-8], [1.0 - 1e-8, 1e-8]]
     found = theory.analyse(result)

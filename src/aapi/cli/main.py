@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import aapi
 from aapi.cli import evaluate, export, figures, report, reproduce, run, solve, sweep, theory, train, tune, watch
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["main"]
 
@@ -32,7 +34,21 @@ EXAMPLES = """examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line. Arguments that take long to find out are added when they are needed."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._later: list[Callable[[], None]] = []
+
+    def later(self, add: Callable[[], None]) -> None:
+        """Call this before anything is parsed or help is printed, and only then."""
+        self._later.append(add)
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        """Parse, with all arguments in place."""
+        while self._later:
+            self._later.pop(0)()
+        return super().parse_known_args(*arguments, **options)
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with status 2."""
@@ -56,25 +72,44 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 2 for bad input, 130 after Ctrl-C."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ± still gets the numbers
-    options = parser().parse_args(arguments)
+    name = "aapi"
     try:
-        options.run(options)
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a terminal without ± still gets the numbers
+        options = parser().parse_args(arguments)
+        name = f"aapi {options.command}"
+        with _interrupts_as_such():
+            options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt as stop:
+        with suppress(ValueError):  # in another thread there is no Ctrl-C
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # asked once is enough
         where = f" {stop}" if str(stop) else ""
-        print(f"aapi {options.command}: interrupted{where}", file=sys.stderr, flush=True)
+        print(f"{name}: interrupted{where}", file=sys.stderr, flush=True)
         if "multiprocessing.util" in sys.modules:  # give back semaphores, or their keeper warns of them
             sys.modules["multiprocessing.util"]._run_finalizers(0)
         os._exit(130)  # at once: threads may be deep in a long kernel, and nothing of theirs is wanted any more
     except MemoryError:
-        print(f"aapi {options.command}: not enough memory for a problem of this size", file=sys.stderr)
+        print(f"{name}: not enough memory for a problem of this size", file=sys.stderr)
         return 2
     except (AapiError, OSError) as error:
-        print(f"aapi {options.command}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+@contextmanager
+def _interrupts_as_such() -> Iterator[None]:
+    """What goes wrong in tidying up after Ctrl-C, or takes it for an error, is still Ctrl-C."""
+    try:
+        yield
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__cause__ or cause.__context__
+        if cause is None:
+            raise
+        raise cause from None

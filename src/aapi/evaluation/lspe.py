@@ -9,16 +9,14 @@ import numpy as np
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
-from aapi.evaluation.equations import add_row
 from aapi.evaluation.projected import Projected
-from aapi.evaluation.regression import factorise, singular_regression, solve_factorised
-from aapi.simulation.jit import kernel
-from aapi.simulation.linear_policy import dot
+from aapi.kernels.jit import kernel
+from aapi.kernels.linalg import add_row, dot, factorise, singular_regression, solve_factorised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.evaluation.equations import Equations
+    from aapi.approximation.projected_equations import Equations
 
 __all__ = ["LSPE"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.algorithms import PolicyIteration
     from aapi.experiments.configuration import Configuration
 
 __all__ = ["agent_curves", "close_environment", "new_agent", "run_seed"]
@@ -26,10 +25,9 @@ def run_seed(seed: int, number: int) -> int:
 
 def new_agent(configuration: Configuration, seed: int, number: int) -> Agent:
     """The agent of a run, in an environment of its own, which the caller closes."""
-    algorithm = cast("PolicyIteration", configuration.algorithm)  # an agent itself says what it cannot use
     env = configuration.problem.make_environment()
     try:
-        return Agent(algorithm, env, configuration.features, run_seed(seed, number))
+        return Agent(configuration.algorithm, env, configuration.features, run_seed(seed, number))
     except BaseException:
         env.close()
         raise

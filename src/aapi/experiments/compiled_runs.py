@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.algorithms import run
+from aapi.batch import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from aapi.algorithms import Result
     from aapi.experiments.configuration import Configuration
+    from aapi.result import Result
 
 __all__ = ["compiled_curves", "compiled_result"]
 

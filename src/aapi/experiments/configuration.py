@@ -10,24 +10,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from aapi.agent import Agent
-from aapi.algorithms import check_features
+from aapi.batch import space_of
 from aapi.checks import at_least, finite
+from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
-from aapi.evaluation import ExactQ
 from aapi.experiments.description import describe, digest, modules_in
 from aapi.experiments.sources import source_version
 from aapi.features import Features, VectorFeatures
-from aapi.learner_protocols import HasEvaluation
+from aapi.learners import Learner
 from aapi.mdp import FiniteMDP
-from aapi.names.algorithms import agent_defaults, make_algorithm, problem_defaults
-from aapi.names.features import make_features
-from aapi.names.problems import OTHERS, PROBLEMS, is_file, make_problem, unknown_problem
-from aapi.simulation import ContinuousProblem
+from aapi.presets import agent_settings, problem_settings
+from aapi.registry.algorithms import make_algorithm
+from aapi.registry.feature_words import make_features
+from aapi.registry.problems import OTHERS, PROBLEMS, is_file, make_problem, unknown_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aapi.algorithms import Algorithm, PolicyIteration
     from aapi.experiments.problem import Problem
     from aapi.json_types import JsonObject
 
@@ -35,7 +34,7 @@ __all__ = ["Configuration", "FeatureMap", "MakeAlgorithm", "configure", "prepare
 
 # The third kind is for agents: from an observation to a vector.
 FeatureMap: TypeAlias = Features | VectorFeatures | Callable[[Any], object]
-MakeAlgorithm: TypeAlias = Callable[..., "Algorithm"]
+MakeAlgorithm: TypeAlias = Callable[..., Learner[Any]]
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Configuration:
     """
 
     problem: Problem
-    algorithm: Algorithm
+    algorithm: Learner[Any]
     settings: Mapping[str, object]
     steps: int
     features: FeatureMap | None = None
@@ -79,7 +78,7 @@ def prepare(problem: Problem, features: str | FeatureMap | None = None) -> tuple
     finite(0.0, strictly=True, reward_scale=problem.reward_scale)
     if isinstance(features, str):
         features = cast("FeatureMap", make_features(features, finite=not problem.is_gymnasium, word="features"))
-    elif features is not None and not callable(features) and not hasattr(features, "basis"):
+    elif features is not None and not callable(features) and not isinstance(features, VectorFeatures):
         raise InvalidInput(f"features must be a name such as one-hot or fourier:4, not {features!r}")
     if problem.model is not None and not isinstance(problem.model, FiniteMDP | ContinuousProblem):
         raise InvalidInput(f"model must be a FiniteMDP or a ContinuousProblem, not {problem.model!r}")
@@ -90,7 +89,7 @@ def prepare(problem: Problem, features: str | FeatureMap | None = None) -> tuple
         if not is_file(problem.name):
             raise unknown_problem(problem.name, OTHERS)
         problem = replace(problem, model=make_problem(problem.name, problem.sizes))  # once, and for every machine
-    check_features(problem.make_model(), cast("Features | VectorFeatures | None", features))
+    space_of(problem.make_model(), cast("Features | VectorFeatures | None", features))
     return problem, features
 
 
@@ -109,31 +108,29 @@ def configure(
         built, settings = _make_own(make, given), dict(given)
     elif problem.is_gymnasium:
         with closing(problem.make_environment()) as env:
-            built, settings = make_algorithm(algorithm, given, agent_defaults(env, features, algorithm))
+            built, settings = make_algorithm(algorithm, given, agent_settings(env, features, algorithm))
     else:
         known = problem.name if problem.model is None else ""
-        built, settings = make_algorithm(algorithm, given, problem_defaults(known, problem.make_model(), algorithm))
+        built, settings = make_algorithm(algorithm, given, problem_settings(known, problem.make_model(), algorithm))
     built.check()
     if problem.is_gymnasium:
         _check_agent(problem, built, features)
     return Configuration(problem, built, settings, int(steps), features)
 
 
-def _check_agent(problem: Problem, algorithm: Algorithm, features: FeatureMap | None) -> None:
+def _check_agent(problem: Problem, algorithm: Learner[Any], features: FeatureMap | None) -> None:
     """Raise an error if no agent can be made of these."""
-    if isinstance(algorithm, HasEvaluation) and isinstance(algorithm.evaluate, ExactQ):
-        raise InvalidInput(f"exact evaluation needs a model, and {problem.name} has none")
     with closing(problem.make_environment()) as env:
-        Agent(cast("PolicyIteration", algorithm), env, features)
+        Agent(algorithm, env, features)
 
 
-def _make_own(make: MakeAlgorithm, settings: Mapping[str, object]) -> Algorithm:
+def _make_own(make: MakeAlgorithm, settings: Mapping[str, object]) -> Learner[Any]:
     name = make.__name__ if inspect.isroutine(make) or isinstance(make, type) else repr(make)
     try:
         algorithm = make(**settings)
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise InvalidInput(f"{name} cannot be called with {dict(settings)}: {reason}") from error
-    if not all(hasattr(algorithm, method) for method in ("check", "phases")):
-        raise InvalidInput(f"{name} must return an algorithm, not {algorithm!r}")
+    if not isinstance(algorithm, Learner):
+        raise InvalidInput(f"{name} must return a learner (aapi.Learner; see docs/extending.md), not {algorithm!r}")
     return algorithm

@@ -9,7 +9,6 @@ from aapi.experiments.costs import num_phases
 from aapi.experiments.description import digest
 from aapi.experiments.trace import DiagnosticJob, pack_trace, stored_trace
 from aapi.experiments.worker import run_key
-from aapi.learner_protocols import HasPhaseLength
 from aapi.mdp import FiniteMDP
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def _key(configuration: str, seed: int) -> str:
 def _decomposable_phases(configuration: Configuration) -> int | None:
     """The number of phases of a run; None if its problem is not finite, or too large, or there are too many phases."""
     problem = configuration.problem
-    if not isinstance(configuration.algorithm, HasPhaseLength) or problem.is_gymnasium or problem.reward_scale != 1.0:
+    if not configuration.algorithm.lockstep or problem.is_gymnasium or problem.reward_scale != 1.0:
         return None
     env, phases = problem.make_model(), num_phases(configuration)
     if not isinstance(env, FiniteMDP) or env.num_states > MOST_STATES or phases > MOST_PHASES:

@@ -17,7 +17,7 @@ def _tuned(points: int) -> list[Table]:
     """AAPI, POLITEX and RLSVI, with η, or the ridge, tuned over so many values."""
     grid = {"from": 0.01, "to": 100.0, "points": points}
     return [
-        {"name": "aapi", "eta": grid, "tune": ["eta"]},
+        {"name": "aapi-paper", "eta": grid, "tune": ["eta"]},
         {"name": "politex", "eta": grid, "tune": ["eta"]},
         {"name": "rlsvi", "ridge": grid, "tune": ["ridge"]},
     ]
@@ -70,7 +70,7 @@ SCALES = [0.01, 1.0, 100.0]
 
 # AAPI without tuning, against tuned rivals. The control is greedy policy iteration with all its parts but the rate.
 PARTS = {"evaluation": "self-consistent", "exploration": "discovery+posterior", "phase_length": "growing"}
-UNTUNED_AAPI: Table = {"name": "untuned"}
+UNTUNED_AAPI: Table = {"name": "aapi"}
 TUNED_POLITEX: Table = {"name": "politex", "eta": {"from": 0.01, "to": 100.0, "points": 9}}
 FAST: tuple[Table, Table] = (
     {"horizon": [5, 10], "centre": [False, True], "ridge": 1.0},
@@ -156,7 +156,7 @@ ABLATION = Study(
     algorithms=[
         *(
             {
-                "name": "aapi",
+                "name": "aapi-paper",
                 "label": f"{evaluator}, {guess}, {norm}",
                 "evaluation": evaluator,
                 "side_information": guess,
@@ -172,7 +172,7 @@ ABLATION = Study(
             {"name": name, "label": f"{evaluator}, {rate}", "evaluation": evaluator, **settings}
             for evaluator in EVALUATORS
             for name, rate, settings in (
-                ("aapi", "previous, span, η 0.3", {"side_information": "previous", "norm": "span", "eta": 0.3}),
+                ("aapi-paper", "previous, span, η 0.3", {"side_information": "previous", "norm": "span", "eta": 0.3}),
                 ("politex", "constant η 0.01", {"eta": 0.01}),
                 ("politex", "constant η 0.1", {"eta": 0.1}),
                 ("politex", "constant η 1", {"eta": 1.0}),

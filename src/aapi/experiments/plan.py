@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
@@ -27,6 +27,7 @@ class Plan:
     shared_tuning: plans with the same word here choose the same candidate, the best on average over all of them.
     random_gain, optimal_gain: λ of the uniform policy, and of an optimal one; None where they are not known.
     seconds: about what a run takes.
+    parts: what the learner is made of, in the words of the registry (`describe_learner`); empty for one of the user's.
     """
 
     study: str
@@ -47,6 +48,7 @@ class Plan:
     random_gain: float | None
     optimal_gain: float | None
     seconds: float
+    parts: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def place(self) -> tuple[str, str, float, int]:
@@ -76,8 +78,8 @@ class Plan:
     @classmethod
     def from_dict(cls, stored: object) -> Plan:
         """A plan from the store; or an error, if another version wrote it."""
-        wanted = {field.name for field in fields(cls)} - {"shared_tuning"} | {"together"}
-        if not isinstance(stored, dict) or stored.keys() != wanted:
+        wanted = {each.name for each in fields(cls)} - {"shared_tuning"} | {"together"}
+        if not isinstance(stored, dict) or {"parts", *stored} != wanted:  # which earlier versions did not write
             raise InvalidInput("another version of aapi made this plan")
         values = stored | {name: tuple(stored[name]) for name in ("candidates", "choices", "tuned")}
         return cls(shared_tuning=values.pop("together"), **values)

@@ -10,14 +10,15 @@ import gymnasium
 import numpy as np
 
 from aapi.agent.agent import continuing
-from aapi.algorithms import Uniform, run
+from aapi.batch import run
+from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.experiments.description import canonical, describe
 from aapi.experiments.sources import library_sources
+from aapi.learners import Uniform
 from aapi.mdp import FiniteMDP, policy_values, solve
-from aapi.names.environments import make_continuing
-from aapi.names.problems import PROBLEMS, is_environment, make_problem
-from aapi.simulation import ContinuousProblem
+from aapi.registry.gymnasium_ids import make_continuing
+from aapi.registry.problems import PROBLEMS, is_environment, make_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

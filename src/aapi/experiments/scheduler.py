@@ -204,7 +204,7 @@ def _tuning_seconds(group: TuningGroup) -> float:
 
 @contextmanager
 def requests_to_stop() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set; the second Ctrl-C is as usual."""
+    """An event that Ctrl-C and SIGTERM set; the second Ctrl-C is as usual. What the caller ignores stays ignored."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop  # only the main thread may handle signals
@@ -217,7 +217,8 @@ def requests_to_stop() -> Iterator[threading.Event]:
         # Not print: the signal may have come in the middle of one.
         os.write(2, b"\nfinishing the tasks in flight; Ctrl-C again stops at once\n")
 
-    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, request) for number in heard}
     try:
         yield stop
     finally:

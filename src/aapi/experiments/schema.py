@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TypedDict, cast
 import numpy as np
 
 from aapi.errors import AapiError, InvalidInput
-from aapi.names.algorithms import ALGORITHMS
-from aapi.names.environments import check_ending
-from aapi.names.problems import OTHERS, PROBLEMS, is_environment, is_file, make_problem, unknown_problem
+from aapi.registry.algorithms import ALGORITHMS, OLD_WORDS
+from aapi.registry.algorithms import takes as settings_of
+from aapi.registry.gymnasium_ids import check_ending
+from aapi.registry.problems import OTHERS, PROBLEMS, is_environment, is_file, make_problem, unknown_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -122,8 +123,9 @@ def read_algorithm(table: Mapping[str, object]) -> AlgorithmSpec:
     """Check a table."""
     name, make = table.get("name"), _read_make(table.get("make"))
     if not isinstance(name, str) or (make is None and name not in ALGORITHMS):
-        raise InvalidInput(f"name must be one of {', '.join(ALGORITHMS)}, not {name!r}")
-    takes = _parameters(make) if make else ("phase_length", *ALGORITHMS[name])
+        now = f": that is now {OLD_WORDS[name]}" if isinstance(name, str) and name in OLD_WORDS else ""
+        raise InvalidInput(f"name must be one of {', '.join(ALGORITHMS)}, not {name!r}{now}")
+    takes = _parameters(make) if make else settings_of(name)
     known = ALGORITHM_KEYS | dict.fromkeys(takes if takes is not None else table, object)
     _check_keys(table, known | ALGORITHM_KEYS, name)
     tune = tuple(cast("list[str]", table.get("tune", ())))

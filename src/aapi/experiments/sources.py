@@ -30,8 +30,8 @@ PACKAGE = "aapi"
 RUN_LOOPS = ("aapi.experiments.compiled_runs", "aapi.experiments.agent_runs")
 # Modules and packages of the library that cannot change what a run computes, whoever imports them.
 NO_EFFECT = (
-    "__main__", "agent.storage", "agent.tensorboard", "cli", "errors", "experiments", "names", "progress",
-    "registration", "report", "statistics", "theory",
+    "__main__", "agent.storage", "agent.tensorboard", "cli", "errors", "experiments", "presets", "progress",
+    "registration", "registry", "report", "statistics", "theory",
 )  # fmt: skip
 # Packages whose code is taken to be known by their versions.
 KNOWN_PACKAGES = {PACKAGE, "builtins", "gymnasium", "numpy"} | set(sys.stdlib_module_names) - {"__main__"}

@@ -26,6 +26,7 @@ from aapi.experiments.schema import (
     read_algorithm,
     read_problem,
 )
+from aapi.registry.algorithms import describe_learner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,6 +75,7 @@ class Cell:
             candidates=tuple(candidate.key for candidate in self.candidates), choices=self.choices, tuned=self.tuned,
             shared_tuning=self.shared_tuning, runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs,
             tuning_seed=self.tuning_seed, random_gain=random, optimal_gain=best, seconds=expected_seconds(first),
+            parts=describe_learner(first.algorithm),
         )  # fmt: skip
 
 

@@ -7,27 +7,29 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aapi.algorithms import simulator
+from aapi.batch import simulator
+from aapi.environments import ContinuousProblem
 from aapi.errors import AapiError
 from aapi.experiments.costs import expected_seconds, num_phases
 from aapi.experiments.database import StoreError
+from aapi.learners import play
 from aapi.mdp import FiniteMDP, solve
-from aapi.simulation import Basis, ContinuousProblem, LinearPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from aapi.algorithms import Phase
+    from aapi.approximation import QSpace
     from aapi.experiments.configuration import Configuration
     from aapi.experiments.problem import Problem
     from aapi.experiments.store import Run, Store
     from aapi.experiments.study import Cell
     from aapi.json_types import Json, JsonObject
+    from aapi.learners import Phase
     from aapi.simulation import Simulation
 
 __all__ = ["DiagnosticJob", "LearnerTrace", "median_run", "pack_trace", "read_trace", "stored_trace", "trace_jobs"]
@@ -127,21 +129,22 @@ def pack_trace(about: Mapping[str, Json], arrays: Mapping[str, NDArray[np.int64]
 
 def _phases(configuration: Configuration, seed: int, number: int) -> tuple[Simulation, Iterator[Phase]]:
     """The phases of a run, one after the other, and the simulation in which they take place."""
-    simulation = simulator(configuration.problem.make_model(), configuration.features, seed)([number])
-    return simulation, configuration.algorithm.phases(simulation, configuration.steps)
+    simulate = simulator(configuration.problem.make_model(), configuration.compiled_features, seed)
+    simulation = simulate([number])
+    return simulation, play(configuration.algorithm, simulation, configuration.steps)
 
 
 def _trace_run(configuration: Configuration, seed: int, number: int) -> bytes:
     env = configuration.problem.make_model()
     simulation, phases = _phases(configuration, seed, number)
-    view = _SliceView(env, simulation.features) if isinstance(env, ContinuousProblem) else _StatesView(env)
-    wanted = frames(num_phases(configuration, simulation.shape[1]))
+    view: _View = _SliceView(env) if isinstance(env, ContinuousProblem) else _StatesView(env)
+    wanted = frames(num_phases(configuration))
     taken: list[tuple[int, int]] = []  # numbers of phases, and the steps at which these end
     seen: dict[str, list[NDArray[np.float64]]] = {name: [] for name in QUANTITIES}
     for phase in phases:
         if phase.number in wanted and phase.exploring is None:
             taken.append((phase.number, simulation.time))
-            for name, table in view(phase).items():
+            for name, table in _tables(view, simulation.space, phase).items():
                 seen[name].append(table)
     if not taken:
         raise AapiError("its phases are not numbered from 1 on")
@@ -162,32 +165,51 @@ def frames(num_phases: int) -> list[int]:
     return [int(k) for k in np.unique(np.concatenate([even, early]).round())]
 
 
+def _tables(view: _View, space: QSpace, phase: Phase) -> dict[str, NDArray[np.float64]]:
+    """What a phase has at the points of a view, (points[, actions])."""
+    points = view.points[None]
+    found = {"visits": view.visits(phase), "policy": space.probabilities(phase.policy, points)[0]}
+    if phase.q_hat is not None:
+        found["q_hat"] = space.values(phase.q_hat, points)[0]
+    if phase.temperature is not None:
+        found["temperature"] = space.temperatures(phase.temperature, 1, points)[0]
+    if phase.surprise is not None:
+        found["surprise"] = phase.surprise[0]
+    return found
+
+
+class _View(Protocol):
+    """Where a trace looks. points: states; about: what they are, for the page."""
+
+    about: JsonObject
+
+    @property
+    def points(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """States, (points,) or (points, dimension)."""
+
+    def visits(self, phase: Phase) -> NDArray[np.float64]:
+        """How often a phase was at each point, or about there."""
+
+
 class _StatesView:
     """Every state of a finite problem."""
 
     def __init__(self, env: FiniteMDP) -> None:
-        self.num_states = env.num_states
+        self.points = np.arange(env.num_states)
         names = env.action_names or tuple(f"action {a}" for a in range(env.num_actions))
         self.about: JsonObject = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
         if env.grid_shape is not None:
             self.about |= {"kind": "grid", "shape": list(env.grid_shape)}
 
-    def __call__(self, phase: Phase) -> dict[str, NDArray[np.float64]]:
-        found = {"visits": np.bincount(phase.data.states[0], minlength=self.num_states), "policy": phase.policy[0]}
-        if phase.q_hat is not None:
-            found["q_hat"] = phase.q_hat[0]
-        if phase.temperature is not None:
-            found["temperature"] = np.broadcast_to(phase.temperature[0], self.num_states)
-        if phase.surprise is not None:
-            found["surprise"] = phase.surprise[0]
-        return found
+    def visits(self, phase: Phase) -> NDArray[np.float64]:
+        """Counts of states."""
+        return np.bincount(phase.data.states[0], minlength=len(self.points)).astype(np.float64)
 
 
 class _SliceView:
     """The last two numbers of an observation, CartPole's angle and angular velocity; the others in their middle."""
 
-    def __init__(self, env: ContinuousProblem, basis: Basis) -> None:
-        self.basis = basis
+    def __init__(self, env: ContinuousProblem) -> None:
         self.edges = [np.linspace(env.low[j], env.high[j], SLICE_POINTS + 1) for j in (-2, -1)]
         middles = [(edges[1:] + edges[:-1]) / 2 for edges in self.edges]
         down, across = np.meshgrid(*middles, indexing="ij")
@@ -198,14 +220,7 @@ class _SliceView:
             "axes": [middle.tolist() for middle in middles],
         }  # fmt: skip
 
-    def __call__(self, phase: Phase) -> dict[str, NDArray[np.float64]]:
+    def visits(self, phase: Phase) -> NDArray[np.float64]:
+        """Counts of observations around each point of the slice, wherever the other numbers are."""
         seen = phase.data.states[0][:, -2:]
-        visits, _, _ = np.histogram2d(seen[:, 0], seen[:, 1], bins=self.edges)
-        found = {"visits": visits.ravel()}
-        if isinstance(phase.policy, LinearPolicy):
-            found["policy"] = phase.policy.probabilities(self.basis, self.points[None])[0]
-        if phase.q_hat is not None:
-            found["q_hat"] = self.basis(self.points) @ phase.q_hat[0]
-        if phase.temperature is not None and isinstance(phase.next_policy, LinearPolicy):
-            found["temperature"] = phase.next_policy.temperature(self.basis, self.points[None])[0]
-        return found
+        return np.asarray(np.histogram2d(seen[:, 0], seen[:, 1], bins=self.edges)[0].ravel())

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from aapi.algorithms import Result, count_phases, run
+from aapi.batch import run, space_of
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.learner_protocols import HasExploration, HasPhaseLength
 from aapi.progress import progress_bar
+from aapi.result import Result
 from aapi.theory.comparator import Comparator, make_comparator
 from aapi.theory.evaluation_error import EvaluationErrors, evaluation_errors
 from aapi.theory.noise import NoiseScale, noise_scale
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from aapi.algorithms import Algorithm
     from aapi.features import Features
+    from aapi.learners import Learner
     from aapi.mdp import FiniteMDP
 
 __all__ = ["Analysis", "analyse", "analysed_runs"]
@@ -46,7 +46,7 @@ class Analysis:
     online_learning: None where its bound does not apply; `refused` says why.
     """
 
-    algorithm: Algorithm
+    algorithm: Learner[Any]
     mdp: FiniteMDP
     against: Comparator
     phase_ends: NDArray[np.int64]
@@ -143,7 +143,7 @@ def _analyse_run(phases: Phases, against: Comparator, refused: dict[str, str]) -
 
 
 def analysed_runs(
-    algorithm: Algorithm, mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
+    algorithm: Learner[Any], mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
     features: Features | None = None, threads: int = 1, progress: bool | None = None,
 ) -> Analysis:  # fmt: skip
     """Run an algorithm and analyse it, a few runs at a time: memory does not grow with their number.
@@ -168,12 +168,10 @@ def analysed_runs(
     return analyse(results())
 
 
-def _count_policies(algorithm: Algorithm, num_steps: int, mdp: FiniteMDP) -> int:
+def _count_policies(algorithm: Learner[Any], num_steps: int, mdp: FiniteMDP) -> int:
     """About how many policies act in so many steps: of phases, of the steps left over, and of explorations."""
-    if not isinstance(algorithm, HasPhaseLength):
-        return num_steps
-    phases = count_phases(algorithm, num_steps, (1, *mdp.rewards.shape)) + 1
-    return 2 * phases if isinstance(algorithm, HasExploration) and algorithm.exploration else phases
+    phases = algorithm.count_phases(num_steps, space_of(mdp)) + 1
+    return phases if algorithm.inner is algorithm else 2 * phases
 
 
 def _stack(parts: list[Part]) -> Part:

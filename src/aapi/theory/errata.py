@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from aapi.algorithms import AAPI, PolicyIteration, Politex, Uniform, run
+from aapi.approximation import Tabular
+from aapi.batch import run
 from aapi.environments import ergodic
 from aapi.errors import DoesNotExist
 from aapi.evaluation import ExactQ
-from aapi.improvement import Adaptive, QHistory
+from aapi.features.active import per_action
+from aapi.improvement import Adaptive
+from aapi.learners import AAPI, Learner, Politex, Uniform
 from aapi.mdp import Chain, FiniteMDP, mismatch, optimal_mismatch, policy_values, solve, worst_contraction_time
 from aapi.theory.comparator import make_comparator
 from aapi.theory.growth import exact_regret
@@ -51,15 +55,16 @@ def play(rewards: np.ndarray, predictions: np.ndarray, eta: float, norm: str = "
     Regret is against the best action in hindsight of each game.
     """
     rounds, games, actions = rewards.shape
-    history, rate = QHistory((1, games, actions), rounds, np.zeros((1, 4), np.uint64), norm=norm), Adaptive(eta, norm)
-    policies, temperatures, surprises = [history.policy[0]], [], []
-    for reward, prediction in zip(rewards, predictions, strict=True):
-        history.add(reward[None])
-        temperatures.append(rate(history)[0])
-        surprises.append(history.surprise[0])
-        history.predict(lambda *_, given=prediction: given[None])
-        history.improve(temperatures[-1][None])
-        policies.append(history.policy[0])
+    space, rate = Tabular(per_action(np.eye(games), actions, one_hot=True), actions), Adaptive(eta, norm)
+    surprise, streams = space.surprise(1, norm, None, rounds), np.zeros((1, 4), np.uint64)
+    total, guess = space.zeros(1), space.zeros(1)
+    policies, temperatures, surprises = [space.uniform(1)[0]], [], []
+    for k, (reward, prediction) in enumerate(zip(rewards, predictions, strict=True), 1):
+        surprise = surprise.add(k, reward[None], guess, 1.0, streams)
+        temperatures.append(rate(k, surprise)[0])
+        surprises.append(surprise.size[0])
+        total, guess = total + reward, prediction[None]
+        policies.append(space.softmax(total + guess, temperatures[-1][None])[0])
     best = np.eye(actions)[rewards.sum(axis=0).argmax(axis=1)]
     return regret_and_bound(np.array(policies), rewards, np.array(temperatures), np.array(surprises), predictions, best)
 
@@ -243,7 +248,7 @@ def _excitation() -> Erratum:
 def _rate() -> Erratum:
     mdp, phases = ergodic(10, 2), 800
 
-    def regrets(algorithm: PolicyIteration) -> str:
+    def regrets(algorithm: Learner[Any]) -> str:
         return " and ".join(f"{exact_regret(algorithm, mdp, k)[-1]:.3g}" for k in (phases // 2, phases))
 
     adaptive = AAPI(phase_length=1, evaluate=ExactQ(), eta=1.0)

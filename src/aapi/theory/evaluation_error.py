@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.optimize
 
-from aapi.algorithms import simulator
+from aapi.batch import simulator
 from aapi.checks import at_least, check_probability, one_of
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import estimate, exact_q_values
 from aapi.progress import progress_bar
+from aapi.simulation import Stretch
 from aapi.statistics import bootstrapped
 from aapi.theory.comparator import make_comparator, policy_table
 from aapi.theory.norms import root_of_squares
@@ -134,8 +135,9 @@ def _phase_errors(
     with progress_bar("phases of several lengths", int(lengths.sum())) as advance:
         for length in lengths.tolist():
             simulation = simulate(range(num_runs))
-            q_hats = estimate(evaluate, simulation, policies, simulation.rollout(policies, length))
-            yield measure_errors(q_hats - exact, policies, against)
+            data = simulation.rollout(Stretch(1, 0, length, policies), length)
+            found = estimate(evaluate, simulation.space, policies, data)
+            yield measure_errors(found.q_hat - exact, policies, against)
             advance(length)
 
 

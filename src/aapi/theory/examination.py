@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from aapi.algorithms import Politex
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import ExactQ
-from aapi.learner_protocols import HasEvaluation, HasPhaseLength
+from aapi.evaluation import ExactQ, as_evaluation
+from aapi.learners import Learner, PolicyIteration, Politex
 from aapi.theory.analysis import Analysis, analysed_runs
 from aapi.theory.bound_checks import DELTA, BoundCheck, check_bounds
 from aapi.theory.bounds import Constants, Theorem, constants, recommended_phase_length, theorem
 from aapi.theory.evaluation_error import ErrorDecay, error_decay
-from aapi.theory.growth import Growth, doublings, evaluation_horizon, exact_regret, regret_growth
+from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth, shortest_phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aapi.algorithms import Algorithm
     from aapi.features import Features
     from aapi.mdp import FiniteMDP
 
@@ -53,12 +51,12 @@ class Examination:
 
 
 def examine(
-    algorithms: Mapping[str, Algorithm], mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
+    algorithms: Mapping[str, Learner[Any]], mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
     features: Features | None = None, threads: int = 1,
 ) -> Examination:  # fmt: skip
     """Take the regret of the first of some algorithms apart, and compare its growth with that of the others."""
-    if not algorithms or not all(isinstance(each, HasPhaseLength) for each in algorithms.values()):
-        raise InvalidInput("algorithms must be a mapping from names to algorithms with a phase_length, and not empty")
+    if not algorithms:
+        raise InvalidInput("algorithms must be a mapping from names to learners, and not empty")
     name, first = next(iter(algorithms.items()))
     analysis = analysed_runs(first, mdp, num_steps, num_runs, seed, features=features, threads=threads)
     known = constants(mdp)
@@ -78,26 +76,30 @@ def examine(
     return Examination(name, analysis, known, check_bounds(analysis, known), decays, growth, exact, *found, refused)
 
 
-def _mean_length(algorithm: Algorithm, analysis: Analysis) -> float:
+def _mean_length(algorithm: Learner[Any], analysis: Analysis) -> float:
     """τ; of a schedule, the mean."""
-    if isinstance(algorithm, HasPhaseLength) and not callable(algorithm.phase_length):
-        return float(algorithm.phase_length)
-    return float(analysis.lengths.mean())
+    return float(analysis.lengths.mean() if algorithm.phase_steps is None else algorithm.phase_steps)
 
 
 def _decays(
-    algorithm: Algorithm, mdp: FiniteMDP, seed: int, features: Features | None, analysis: Analysis,
+    algorithm: Learner[Any], mdp: FiniteMDP, seed: int, features: Features | None, analysis: Analysis,
     refused: dict[str, str],
 ) -> dict[str, ErrorDecay]:  # fmt: skip
     """How errors decay with τ, for the first policy and a last one."""
     found: dict[str, ErrorDecay] = {}
-    lengths = doublings(max(64 * evaluation_horizon(algorithm), 1 << 14), LENGTHS)
+    lengths = doublings(max(64 * shortest_phase(algorithm), 1 << 14), LENGTHS)
     for name, policy in (("uniform", None), ("last", analysis.last_policy)):
         try:
-            if not isinstance(algorithm, HasEvaluation):
+            if not isinstance(algorithm.inner, PolicyIteration):
                 raise DoesNotExist("the algorithm has no evaluation of policies by itself")
             found[name] = error_decay(
-                mdp, algorithm.evaluate, lengths, policy=policy, seed=seed, delta=DELTA, features=features
+                mdp,
+                as_evaluation(algorithm.inner.evaluate),
+                lengths,
+                policy=policy,
+                seed=seed,
+                delta=DELTA,
+                features=features,
             )
         except DoesNotExist as error:
             refused[f"decay_{name}"] = str(error)
@@ -105,14 +107,14 @@ def _decays(
 
 
 def _exact(
-    algorithms: Mapping[str, Algorithm], mdp: FiniteMDP, known: Constants, refused: dict[str, str]
+    algorithms: Mapping[str, Learner[Any]], mdp: FiniteMDP, known: Constants, refused: dict[str, str]
 ) -> dict[str, dict[int, float]]:
     """Regret after K phases with exact Q, for several K; also of POLITEX at the temperature of its analysis."""
     if mdp.num_states > LARGEST_EXACT:
         refused["exact"] = f"exact Q-functions in every step are computed for at most {LARGEST_EXACT} states"
         return {}
     tuned = Politex(phase_length=1, evaluate=ExactQ(), eta=known.reward_range or 1.0, schedule="horizon")
-    learners = {name: each for name, each in algorithms.items() if isinstance(each, HasEvaluation)}
+    learners = {name: each for name, each in algorithms.items() if isinstance(each.inner, PolicyIteration)}
     return {
         name: {k: float(exact_regret(learner, mdp, k)[-1]) for k in doublings(EXACT_PHASES, DOUBLINGS)}
         for name, learner in (learners | {"politex, tuned to K": tuned}).items()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.algorithms import count_phases, run
+from aapi.batch import run, space_of
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import ExactQ, exact_q_values
-from aapi.learner_protocols import HasEvaluation, HasExploration, HasHorizon, HasPhaseLength
+from aapi.evaluation import ExactQ, as_evaluation, exact_q_values
+from aapi.learners import Learner, PolicyIteration
 from aapi.mdp import solve
 from aapi.progress import progress_bar
 from aapi.statistics import bootstrapped
@@ -22,14 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.algorithms import Algorithm
     from aapi.features import Features
     from aapi.mdp import FiniteMDP
     from aapi.statistics import Interval
 
-__all__ = ["Growth", "doublings", "evaluation_horizon", "exact_regret", "regret_growth"]
-
-Learner = TypeVar("Learner")
+__all__ = ["Growth", "doublings", "exact_regret", "regret_growth", "shortest_phase"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +54,7 @@ def doublings(largest: int, count: int) -> list[int]:
 
 
 def regret_growth(
-    algorithm: Algorithm, mdp: FiniteMDP, steps: Sequence[int], *, num_runs: int = 20, seed: int = 0,
+    algorithm: Learner[Any], mdp: FiniteMDP, steps: Sequence[int], *, num_runs: int = 20, seed: int = 0,
     power: float = 2.0 / 3.0, features: Features | None = None, threads: int = 1,
 ) -> Growth:  # fmt: skip
     """Run an algorithm for several T, its phase length scaled as T^power, and fit the exponent of its regret.
@@ -65,8 +62,6 @@ def regret_growth(
     The algorithm's own phase length is that of the largest T. Shorter ones are no shorter than the horizon of its
     returns. A schedule stays as it is, and the phase lengths of the result are means.
     """
-    if not isinstance(algorithm, HasPhaseLength) or not dataclasses.is_dataclass(algorithm):
-        raise InvalidInput(f"growth needs a dataclass with a phase_length, which {algorithm!r} is not")
     if len(set(steps)) < 2:
         raise DoesNotExist(f"regret has no exponent: steps must be two different numbers at least, not {list(steps)}")
     horizons = np.array(sorted(set(steps)))
@@ -74,11 +69,9 @@ def regret_growth(
     found = []
     with progress_bar("growth of regret", int(horizons.sum())) as advance:
         for num_steps, length in zip(horizons.tolist(), lengths.tolist(), strict=True):
-            scheduled = callable(algorithm.phase_length)
-            scaled = algorithm if scheduled else changed(algorithm, phase_length=length)
             result = run(
-                scaled, mdp, num_steps, num_runs, seed, grid=[num_steps], features=features, threads=threads,
-                progress=False,
+                algorithm.with_phase_steps(length), mdp, num_steps, num_runs, seed, grid=[num_steps],
+                features=features, threads=threads, progress=False,
             )  # fmt: skip
             found.append(result.regret[:, -1])
             advance(num_steps)
@@ -87,26 +80,21 @@ def regret_growth(
 
 
 def _phase_lengths(
-    algorithm: HasPhaseLength, mdp: FiniteMDP, horizons: NDArray[np.int64], power: float
+    algorithm: Learner[Any], mdp: FiniteMDP, horizons: NDArray[np.int64], power: float
 ) -> NDArray[np.int64]:
     """τ for each T; of a schedule, the mean."""
-    if callable(algorithm.phase_length):
-        phases = [max(1, count_phases(algorithm, steps, (1, *mdp.rewards.shape))) for steps in horizons.tolist()]
+    if algorithm.phase_steps is None:
+        space = space_of(mdp)
+        phases = [max(1, algorithm.count_phases(steps, space)) for steps in horizons.tolist()]
         return np.asarray(horizons // np.array(phases))
-    shortest = evaluation_horizon(algorithm)
-    scaled = algorithm.phase_length * (horizons / horizons[-1]) ** power
-    return np.asarray(np.maximum(scaled, shortest).round().astype(int))
+    scaled = algorithm.phase_steps * (horizons / horizons[-1]) ** power
+    return np.asarray(np.maximum(scaled, shortest_phase(algorithm)).round().astype(int))
 
 
-def evaluation_horizon(algorithm: object) -> int:
-    """The length of the returns by which an algorithm evaluates policies; 1 if it has none."""
-    evaluate = algorithm.evaluate if isinstance(algorithm, HasEvaluation) else None
-    return evaluate.horizon if isinstance(evaluate, HasHorizon) else 1
-
-
-def changed(algorithm: Learner, **changes: object) -> Learner:
-    """The same algorithm, a dataclass, with other arguments."""
-    return dataclasses.replace(algorithm, **changes)  # type: ignore[type-var]
+def shortest_phase(algorithm: Learner[Any]) -> int:
+    """The shortest phase by which an algorithm can evaluate policies: the length of its returns, if it has some."""
+    inner = algorithm.inner
+    return as_evaluation(inner.evaluate).shortest_phase if isinstance(inner, PolicyIteration) else 1
 
 
 def _fit_exponent(horizons: NDArray[np.int64], regrets: NDArray[np.float64]) -> list[Interval]:
@@ -122,15 +110,17 @@ def _fit_exponent(horizons: NDArray[np.int64], regrets: NDArray[np.float64]) -> 
     return bootstrapped(fitted, regrets)
 
 
-def exact_regret(algorithm: Algorithm, mdp: FiniteMDP, num_phases: int) -> NDArray[np.float64]:
+def exact_regret(algorithm: Learner[Any], mdp: FiniteMDP, num_phases: int) -> NDArray[np.float64]:
     """Σ_{s≤k} (λ_* − λ_{π_s}) for k = 1, …, K, when every Q̂ is exact and τ = 1: online learning, and nothing else.
 
     A temperature that is tuned to K makes each K a run of its own.
     """
     at_least(1, num_phases=num_phases)
-    exact = changed(algorithm, phase_length=1, evaluate=ExactQ())
-    if isinstance(exact, HasExploration):
-        exact = changed(exact, exploration=())
+    if not isinstance(algorithm.inner, PolicyIteration):
+        raise InvalidInput(
+            f"regret with exact Q needs an algorithm that evaluates policies, which {algorithm!r} is not"
+        )
+    exact = dataclasses.replace(algorithm.inner, phase_length=1, evaluate=ExactQ())
     record = run(exact, mdp, num_phases, record=True, grid=[num_phases]).record
     gains = exact_q_values(mdp, record.policies[0])[0][:, mdp.initial_state]  # type: ignore[union-attr]
     return np.cumsum(solve(mdp).gains[mdp.initial_state] - gains)

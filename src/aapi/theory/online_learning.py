@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aapi.approximation.boltzmann import boltzmann
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist
-from aapi.improvement.boltzmann import boltzmann
 from aapi.theory.norms import root_of_squares
 
 if TYPE_CHECKING:

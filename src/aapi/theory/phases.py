@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.algorithms import Record, Result
+    from aapi.result import Record, Result
     from aapi.theory.comparator import Comparator
 
 __all__ = ["Phases", "exact_phases"]
