@@ -5,7 +5,6 @@ import importlib
 
 import gymnasium
 import numpy as np
-import processes
 import pytest
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import aapi
-from aapi.experiments import Problem, configure
+from aapi.experiments import Problem, Store, Study, configure, run_studies
 from aapi.experiments.description import modules_in
 from aapi.experiments.sources import SourceTree, _clean, _dump, library_sources, source_version
 
@@ -76,7 +76,7 @@ def test_the_version_of_a_configuration_is_that_of_its_modules(copy):
         ("evaluation/__init__.py", appended('\n__all__ += ["more"]\n')),
         ("exploration/discovery.py", appended("\nMORE = 1\n")),
         ("environments/deep_sea.py", appended("\nMORE = 1\n")),
-        ("algorithms/rlsvi.py", appended("\nMORE = 1\n")),
+        ("learners/rlsvi.py", appended("\nMORE = 1\n")),
         ("agent/agent.py", appended("\nMORE = 1\n")),
         ("progress.py", appended("\nMORE = 1\n")),
         ("cli/text.py", appended("\nMORE = 1\n")),
@@ -95,11 +95,11 @@ def test_what_cannot_change_a_run_leaves_its_version(copy, name, edit):
         (EVALUATOR, constant_changed),
         (EVALUATOR, operator_changed),
         (EVALUATOR, lambda source: source.replace("horizon: int", "horizon: ClassVar[int]", 1)),
-        ("evaluation/regression.py", operator_changed),  # which the evaluator imports
+        ("kernels/linalg.py", operator_changed),  # which the evaluator imports
         ("improvement/learning_rate.py", constant_changed),
-        ("improvement/boltzmann.py", constant_changed),  # imported by what a part imports
+        ("approximation/boltzmann.py", constant_changed),  # imported by what a part imports
         ("environments/ergodic.py", appended("\nMORE = 1\n")),
-        ("simulation/random.py", appended("\nMORE = 1\n")),
+        ("kernels/random.py", appended("\nMORE = 1\n")),
         ("experiments/compiled_runs.py", appended("\nMORE = 1\n")),
     ],
 )
@@ -119,7 +119,7 @@ def test_each_kind_of_problem_and_part_has_its_own_modules():
     assert "aapi.evaluation.lstd" not in [*modules["compiled"], *modules["agent"], *modules["untuned"]]
     assert {"aapi.evaluation.self_consistent", "aapi.exploration.discovery"} <= set(modules["untuned"])
     assert {"aapi.experiments.agent_runs", "aapi.environments.continuing"} <= set(modules["agent"])
-    assert not [name for name in modules["compiled"] if name.startswith(("aapi.agent", "aapi.names", "aapi.cli"))]
+    assert not [name for name in modules["compiled"] if name.startswith(("aapi.agent", "aapi.registry", "aapi.cli"))]
 
 
 def test_parts_of_the_user_may_use_all_of_the_library(copy, tmp_path, monkeypatch):
@@ -167,3 +167,20 @@ def test_the_form_of_code_does_not_depend_on_the_version_of_python():
         "body=[Return(value=IfExp(test=Name(id='x'),body=BinOp(left=Name(id='x'),op=Add(),"
         "right=UnaryOp(op=USub(),operand=Constant(value=1.0))),orelse=Constant()))])])"
     )
+
+
+def test_only_runs_whose_code_has_changed_are_of_another_version(tmp_path):
+    def summary(eta):
+        study = Study(
+            name="one", problems=[{"name": "ergodic"}], algorithms=[{"name": "aapi", "eta": eta}], steps=1000, runs=2
+        )
+        return run_studies(study, tmp_path)
+
+    summary(0.1)
+    assert summary(1.0).others == 0  # the others are not used, but they are what this version computes
+    with Store(tmp_path) as store:
+        changed = "UPDATE configurations SET description = json_set(description, '$.sources', '0123456789abcdef')"
+        store.connection.execute(f"{changed} WHERE json_extract(settings, '$.eta') = 0.1")
+    assert summary(1.0).others == 2
+    with Store(tmp_path, write=False) as store:
+        assert "together" in store.sessions()[0]["plan"]["lines"][0]  # as stores of all versions have it

@@ -1,4 +1,4 @@
-"""Looking inside: the same bits as the run that is in the store, kept beside it."""
+"""Learner traces: the same bits as the run that is in the store, stored beside it."""
 
 import threading
 
@@ -17,7 +17,7 @@ from aapi.report.build_page_data import build_page_data
 from studies import STUDY, TOGETHER
 
 
-def insides(folder):
+def traces(folder):
     with Store(folder, write=False) as store:
         query = "SELECT run, contents FROM insides WHERE run NOT LIKE 'regret%' ORDER BY rowid"
         rows = store.connection.execute(query).fetchall()
@@ -26,7 +26,7 @@ def insides(folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("insides")
+    folder = tmp_path_factory.mktemp("traces")
     run_studies([STUDY, TOGETHER], folder)
     return folder
 
@@ -35,30 +35,30 @@ def test_tables_are_the_records_of_the_library(folder):
     cell = STUDY.cells()[0]
     with Store(folder, write=False) as store:
         plan = store.plans()[0]
-        key = next(key for key in insides(folder) if key.split("-")[0] in plan.candidates)
+        key = next(key for key in traces(folder) if key.split("-")[0] in plan.candidates)
     configuration = cell.candidates[plan.candidates.index(key.split("-")[0])]
     number = int(key.split("-")[-1])
     record = aapi.run(configuration.algorithm, deep_sea(4), 4000, 1, first_run=number, record=True).record
-    inside = insides(folder)[key]
-    assert inside.about["kind"] == "grid"
-    assert (inside.about["shape"], inside.about["actions"], inside.about["run"]) == ([4, 4], ["left", "right"], number)
-    places = inside.phases - 1
+    trace = traces(folder)[key]
+    assert trace.about["kind"] == "grid"
+    assert (trace.about["shape"], trace.about["actions"], trace.about["run"]) == ([4, 4], ["left", "right"], number)
+    places = trace.phases - 1
     for name, table in (
         ("policy", record.policies), ("q_hat", record.q_hats), ("temperature", record.temperatures),
         ("surprise", record.surprises),
     ):  # fmt: skip
-        assert np.array_equal(inside.tables[name], table[0, places].astype(np.float32))
+        assert np.array_equal(trace.tables[name], table[0, places].astype(np.float32))
     length = configuration.algorithm.phase_length
-    assert (inside.tables["visits"].sum(axis=1) == length).all()
-    assert np.array_equal(inside.steps, length * inside.phases)
+    assert (trace.tables["visits"].sum(axis=1) == length).all()
+    assert np.array_equal(trace.steps, length * trace.phases)
 
 
 def test_each_algorithm_on_each_problem_once(folder):
     with Store(folder, write=False) as store:
         rows = {(row.plan.problem, row.plan.algorithm): row for row in summarise(store, store.plans()[:9]).rows}
         found = {what: read_trace(store.trace(median_run(row.runs).key)) for what, row in rows.items()}
-    assert len(insides(folder)) == len(found) == 9
-    assert [inside.about["kind"] for inside in found.values()] == ["grid"] * 3 + ["states"] * 3 + ["slice"] * 3
+    assert len(traces(folder)) == len(found) == 9
+    assert [trace.about["kind"] for trace in found.values()] == ["grid"] * 3 + ["states"] * 3 + ["slice"] * 3
     assert found["deep-sea 4", "rlsvi"].tables.keys() == {"visits", "policy", "q_hat"}
     of_cartpole = found["cartpole, fourier:1", "aapi"]
     assert of_cartpole.tables.keys() == {"visits", "policy", "q_hat", "temperature"}
@@ -67,21 +67,21 @@ def test_each_algorithm_on_each_problem_once(folder):
     assert (of_cartpole.tables["visits"].sum(axis=1) <= 250).all()
 
 
-def test_nothing_is_looked_at_twice(folder, monkeypatch):
-    before = {key: inside.tables["policy"].tobytes() for key, inside in insides(folder).items()}
+def test_no_trace_is_made_twice(folder, monkeypatch):
+    before = {key: trace.tables["policy"].tobytes() for key, trace in traces(folder).items()}
     monkeypatch.setattr("aapi.experiments.trace._trace_run", None)
     run_studies([STUDY, TOGETHER], folder)
-    assert {key: inside.tables["policy"].tobytes() for key, inside in insides(folder).items()} == before
+    assert {key: trace.tables["policy"].tobytes() for key, trace in traces(folder).items()} == before
 
 
 @pytest.mark.parametrize("engine", ["threads", "processes"])
 def test_every_engine_sees_the_same(folder, tmp_path, engine):
     small = Study(**vars(STUDY) | {"problems": [*STUDY.problems[:1]]})
     run_studies(small, tmp_path, engine=engine, workers=2)
-    expected, found = insides(folder), insides(tmp_path)
+    expected, found = traces(folder), traces(tmp_path)
     assert found
-    for key, inside in found.items():
-        for name, table in inside.tables.items():
+    for key, trace in found.items():
+        for name, table in trace.tables.items():
             assert np.array_equal(table, expected[key].tables[name])
 
 
@@ -92,15 +92,15 @@ def test_what_goes_wrong_is_kept_and_nothing_is_lost(tmp_path, monkeypatch):
     monkeypatch.setattr("aapi.experiments.trace._trace_run", fail)
     summary = run_studies(TOGETHER, tmp_path)
     assert {row.rewards.count for row in summary.rows} == {2}
-    assert all("no picture today" in inside.about["error"] for inside in insides(tmp_path).values())
+    assert all("no picture today" in trace.about["error"] for trace in traces(tmp_path).values())
     with Store(tmp_path, write=False) as store:
         assert session_status(store).state == "done"
     monkeypatch.undo()
     run_studies(TOGETHER, tmp_path)  # tries again
-    assert all("error" not in inside.about for inside in insides(tmp_path).values())
+    assert all("error" not in trace.about for trace in traces(tmp_path).values())
 
 
-def test_looking_stops_when_it_is_told_to(folder, tmp_path):
+def test_diagnostics_stop_on_request(folder, tmp_path):
     cells = STUDY.cells()
     with Store(tmp_path) as store, start_engine("threads", 1) as engine:
         from aapi.experiments.scheduler import run_cells
@@ -110,24 +110,24 @@ def test_looking_stops_when_it_is_told_to(folder, tmp_path):
         stop.set()
         with pytest.raises(Interrupted, match=r"all runs are stored in .*, but 6 diagnostics of them are left"):
             run_diagnostics(cells[:3], store, engine, stop)
-    assert insides(tmp_path) == {}
+    assert traces(tmp_path) == {}
 
 
 @pytest.mark.parametrize("damage", ["contents = x'00'", "contents = x'00', checksum = 3523407757"])
-def test_a_damaged_inside_is_told_and_made_again(tmp_path, damage):
+def test_a_damaged_trace_is_reported_and_made_again(tmp_path, damage):
     run_studies(TOGETHER, tmp_path)
-    before = {key: inside.tables["policy"].tobytes() for key, inside in insides(tmp_path).items()}
+    before = {key: trace.tables["policy"].tobytes() for key, trace in traces(tmp_path).items()}
     with Store(tmp_path) as store:
         (key,) = store.connection.execute("SELECT run FROM insides WHERE run NOT LIKE 'regret%' LIMIT 1").fetchone()
         store.connection.execute(f"UPDATE insides SET {damage} WHERE run = ?", (key,))  # noqa: S608
         if "checksum" not in damage:
             with pytest.raises(StoreError, match="is damaged"):
                 store.trace(key)
-        assert stored_trace(store, key).about == {"error": "what was kept of it is damaged"}
+        assert stored_trace(store, key).about == {"error": "what was stored of it is damaged"}
         (notice,) = build_page_data(store, summarise(store, store.plans()))["notices"]
-        assert notice.endswith("on deep-sea 4 has no learner trace: what was kept of it is damaged")
+        assert notice.endswith("on deep-sea 4 has no learner trace: what was stored of it is damaged")
     run_studies(TOGETHER, tmp_path)
-    assert {key: inside.tables["policy"].tobytes() for key, inside in insides(tmp_path).items()} == before
+    assert {key: trace.tables["policy"].tobytes() for key, trace in traces(tmp_path).items()} == before
 
 
 def test_an_older_store_has_none_and_gets_them(tmp_path):
@@ -138,7 +138,7 @@ def test_an_older_store_has_none_and_gets_them(tmp_path):
         assert store.trace("any") is None
         assert store.version()
     run_studies(TOGETHER, tmp_path)
-    assert insides(tmp_path)
+    assert traces(tmp_path)
 
 
 def test_the_median_is_neither_the_best_nor_the_worst():

@@ -77,7 +77,7 @@ def test_by_hand():
     q_hat = np.array([[[9.0, 9.0], [3.0, 1.0]]])
     phases = Phases(
         lengths=np.array([10]), rewards=np.array([4.0]), policies=uniform, next_policy=uniform[0],
-        gains=np.array([0.25]), weighed_gains=np.array([0.25]), unichain=np.array([True]),
+        gains=np.array([0.25]), weighted_gains=np.array([0.25]), unichain=np.array([True]),
         q_values=q, evaluated=np.array([True]), q_hats=q_hat, weights=np.ones(1),
         temperatures=None, surprises=None, predictions=None, reward_scale=1.0,
     )  # fmt: skip
@@ -106,7 +106,7 @@ def test_any_policies_against_any_other(data):
     phases = Phases(
         lengths=np.array([1, 7, 7, 3]), rewards=scale * random.normal(size=4), policies=taken, next_policy=taken[0],
         gains=np.array([each.gains[-1] for each in values]),
-        weighed_gains=np.array([each.gains @ against.distribution for each in values]), unichain=np.zeros(4, bool),
+        weighted_gains=np.array([each.gains @ against.distribution for each in values]), unichain=np.zeros(4, bool),
         q_values=np.array([each.q_values for each in values]), evaluated=np.array([True, False, True, True]),
         q_hats=scale * random.normal(size=(3, *mdp.rewards.shape)), weights=np.ones(3),
         temperatures=None, surprises=None, predictions=None,

@@ -24,7 +24,7 @@ def compiled_result(
     configuration: Configuration, seed: int, first: int, count: int,
     callback: Callable[[int, NDArray[np.float64]], None] | None = None,
 ) -> Result:  # fmt: skip
-    """The runs `first` … `first + count − 1`; callback: told the steps and the average rewards so far."""
+    """The runs `first` … `first + count − 1`; callback: called with the steps and average rewards so far."""
     return run(
         configuration.algorithm, configuration.problem.make_model(), configuration.steps, count, seed,
         first_run=first, features=configuration.compiled_features, callback=callback,

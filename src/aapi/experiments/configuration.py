@@ -15,7 +15,6 @@ from aapi.checks import at_least, finite
 from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.experiments.description import describe, digest, modules_in
-from aapi.experiments.problem import Problem
 from aapi.experiments.sources import source_version
 from aapi.features import Features, VectorFeatures
 from aapi.learners import Learner
@@ -28,9 +27,10 @@ from aapi.registry.problems import OTHERS, PROBLEMS, is_file, make_problem, unkn
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from aapi.experiments.problem import Problem
     from aapi.json_types import JsonObject
 
-__all__ = ["Configuration", "FeatureMap", "MakeAlgorithm", "Problem", "configure", "prepare"]
+__all__ = ["Configuration", "FeatureMap", "MakeAlgorithm", "configure", "prepare"]
 
 # The third kind is for agents: from an observation to a vector.
 FeatureMap: TypeAlias = Features | VectorFeatures | Callable[[Any], object]

@@ -173,7 +173,7 @@ def locked_folder(folder: Path) -> sqlite3.Connection:
         raise StoreError(f"cannot make the folder {folder}: {error.strerror}; nothing was started") from None
     lock = None
     try:
-        lock = _connect(folder / LOCK, timeout=1.0)  # longer than anybody looks whether it is held
+        lock = _connect(folder / LOCK, timeout=1.0)  # longer than `is_being_written` holds it
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
         if lock is not None:

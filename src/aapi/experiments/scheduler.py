@@ -66,7 +66,7 @@ def run_studies(
 
 
 def _read_cells(studies: Sequence[Study]) -> list[Cell]:
-    if getattr(multiprocessing.current_process(), "_inheriting", False):  # a new process is reading the caller's script
+    if vars(multiprocessing.current_process()).get("_inheriting"):  # a new process is reading the caller's script
         raise InvalidInput('put what runs studies in processes below if __name__ == "__main__":')
     if len({study.name for study in studies}) < len(studies):
         raise InvalidInput(f"studies must have different names, not {', '.join(study.name for study in studies)}")

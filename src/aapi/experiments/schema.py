@@ -6,6 +6,7 @@ import importlib
 import inspect
 import itertools
 import math
+import operator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
@@ -165,7 +166,7 @@ def _read_make(make: object) -> MakeAlgorithm | None:
         return make
     module, _, function = str(make).partition(":")
     try:
-        return cast("MakeAlgorithm", getattr(importlib.import_module(module), function))
+        return cast("MakeAlgorithm", operator.attrgetter(function)(importlib.import_module(module)))
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise InvalidInput(f"make must be module:function, and {make!r} cannot be imported: {reason}") from error

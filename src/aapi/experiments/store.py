@@ -237,7 +237,7 @@ class Store(Database):
             return sum(count for _, description, count in rows if _is_outdated(json.loads(description)))
 
     def version(self) -> str:
-        """A word that changes with what is stored, and with whether somebody is writing."""
+        """A word that changes with what is stored, and with whether a process is writing."""
         queries = ["SELECT count(*) || '.' || coalesce(max(rowid), 0) FROM runs",
                    "SELECT count(ended) || '.' || coalesce(max(began), 0) FROM sessions"]  # fmt: skip
         queries += ["SELECT count(*) FROM insides"] if self._has_traces else []

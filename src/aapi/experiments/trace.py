@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aapi.approximation import QSpace
-    from aapi.experiments.configuration import Configuration, Problem
+    from aapi.experiments.configuration import Configuration
+    from aapi.experiments.problem import Problem
     from aapi.experiments.store import Run, Store
     from aapi.experiments.study import Cell
     from aapi.json_types import Json, JsonObject
@@ -39,7 +40,7 @@ MOST_TRACES = 36  # of a folder
 SLICE_POINTS = 33  # of a slice in each direction
 NONE = np.empty(0, dtype=np.int64)
 QUANTITIES = ("visits", "policy", "q_hat", "temperature", "surprise")
-DAMAGED = "what was kept of it is damaged"
+DAMAGED = "what was stored of it is damaged"
 Table: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
 
 
@@ -138,17 +139,17 @@ def _trace_run(configuration: Configuration, seed: int, number: int) -> bytes:
     simulation, phases = _phases(configuration, seed, number)
     view: _View = _SliceView(env) if isinstance(env, ContinuousProblem) else _StatesView(env)
     wanted = frames(num_phases(configuration))
-    kept: list[tuple[int, int]] = []
+    taken: list[tuple[int, int]] = []  # numbers of phases, and the steps at which these end
     seen: dict[str, list[NDArray[np.float64]]] = {name: [] for name in QUANTITIES}
     for phase in phases:
         if phase.number in wanted and phase.exploring is None:
-            kept.append((phase.number, simulation.time))
+            taken.append((phase.number, simulation.time))
             for name, table in _tables(view, simulation.space, phase).items():
                 seen[name].append(table)
-    if not kept:
+    if not taken:
         raise AapiError("its phases are not numbered from 1 on")
-    tables = {name: _compact(found) for name, found in seen.items() if len(found) == len(kept)}
-    numbers, steps = np.array(kept).T
+    tables = {name: _compact(found) for name, found in seen.items() if len(found) == len(taken)}
+    numbers, steps = np.array(taken).T
     return pack_trace(view.about | {"run": number}, {"phases": numbers, "steps": steps, **tables})
 
 

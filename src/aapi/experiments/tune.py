@@ -1,4 +1,7 @@
-"""Tuning by Optuna (extra `tune`): any settings of any algorithm, on runs that no report should use."""
+"""Tuning by Optuna (extra `tune`): any settings of any algorithm, on runs that no report should use.
+
+Trials are proposed by the tree-structured Parzen estimator (Bergstra et al. 2011).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's analysis as something that runs: regret and its parts, each against its bound."""
+"""The analysis of Hao, Lazic, Abbasi-Yadkori, Joulani and Szepesvári (2021), measured: regret, its parts and bounds."""
 
 from aapi.theory.analysis import Analysis, analyse, analysed_runs
 from aapi.theory.bound_checks import BoundCheck, check_bounds

@@ -42,7 +42,7 @@ class Erratum:
 
 
 def find_errata() -> list[Erratum]:
-    """All of them; takes a second or two."""
+    """All errata that were found; computing their numbers takes a second or two."""
     return [
         _regulariser(), _ao_ftrl(), _sup_norm(), _noise(), _estimation(), _relative_q(), _mismatch(), _contraction(),
         _independence(), _first_temperature(), _phase_length(), _excitation(), _rate(),

@@ -38,10 +38,10 @@ class Decomposition:
                     that of the state in which the phase begins
     unevaluated     the pseudo-regret of phases that were not evaluated, such as the steps left over at the end
 
-    The second identity is the performance-difference lemma; `residual`, ([runs]), is how far both are off, relative to
-    the largest of all parts and sums of rewards. Where policies leave some states very rarely, Q grows beyond what
-    double precision can subtract; these phases are `stiff`, ([runs,] phases), and there the estimation is what the
-    second identity leaves, so that it holds by definition.
+    The second identity is the performance-difference lemma (Cao 1999, Even-Dar et al. 2009).
+    residual        how far both identities are off, relative to the largest of all parts and sums of rewards, ([runs])
+    stiff           phases, ([runs,] phases), whose policies leave some states so rarely that Q grows beyond what double
+                    precision can subtract; there the estimation is what the second identity leaves
     """
 
     regret: NDArray[np.float64]
@@ -80,7 +80,7 @@ def decompose(phases: Phases, against: Comparator) -> Decomposition:
     online_learning[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], phases.q_hats)
     errors = phases.q_values[which] - phases.q_hats
     estimation[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], errors)
-    confinement = np.where(which & ~phases.unichain, lengths * (phases.weighed_gains - phases.gains), 0.0)
+    confinement = np.where(which & ~phases.unichain, lengths * (phases.weighted_gains - phases.gains), 0.0)
     unevaluated = np.where(which, 0.0, pseudo_regret)
     stiff = which & (np.abs(phases.q_values).max(axis=(1, 2)) > STIFF * phases.reward_scale)
     estimation[stiff] = (pseudo_regret - online_learning - confinement)[stiff]

@@ -36,7 +36,8 @@ def summary(analysis: Analysis, checks: Sequence[BoundCheck]) -> JsonObject:
     for part in ("confinement", "unevaluated"):  # zero, mostly
         if not parts.part(part).any():
             del shown[part]
-    kept, some = _thinned(len(analysis.phase_ends)), _thinned(int(analysis.evaluated.sum()))
+    shown_phases = _thinned(len(analysis.phase_ends))
+    shown_evaluated = _thinned(int(analysis.evaluated.sum()))
     terms = online_terms(analysis)
     return {
         "runs": analysis.num_runs,
@@ -46,10 +47,10 @@ def summary(analysis: Analysis, checks: Sequence[BoundCheck]) -> JsonObject:
         "multichain": analysis.multichain,
         "stiff": int(parts.stiff.sum()),
         "totals": {part: _band(values[:, -1]) for part, values in shown.items()},
-        "curves": {"steps": analysis.phase_ends[kept].tolist()}
-        | {part: _band(values[:, kept]) for part, values in shown.items()},
-        "errors": {"steps": analysis.phase_ends[analysis.evaluated][some].tolist()}
-        | {norm: _band(analysis.errors.norm(norm)[:, some]) for norm in ERROR_NORMS},
+        "curves": {"steps": analysis.phase_ends[shown_phases].tolist()}
+        | {part: _band(values[:, shown_phases]) for part, values in shown.items()},
+        "errors": {"steps": analysis.phase_ends[analysis.evaluated][shown_evaluated].tolist()}
+        | {norm: _band(analysis.errors.norm(norm)[:, shown_evaluated]) for norm in ERROR_NORMS},
         "online_learning": None
         if terms is None
         else {name: _numbers(term) for name, term in terms.items()} | {"exceeded": _exceeded(analysis)},
