@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import aapi
+from aapi.learners.state import stored
 from aapi.memory import Experience, begin, remember
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
     from aapi.approximation import Array, Policy, QSpace
     from aapi.evaluation import Estimate, Evaluation
+    from aapi.learners import Learner
     from aapi.memory import Memory, MemorySpec
+    from aapi.result import Result
     from aapi.simulation import PhaseData, Simulation
 
 
@@ -81,3 +85,17 @@ class Past:
     def q_hat(self, evaluate: Evaluation, policy: Policy) -> Array:
         """Q̂ of a policy from this past."""
         return self.estimate(evaluate, policy).q_hat
+
+
+def outcome(learner: Learner[Any], problem: Any, features: Any = None, steps: int = 600, runs: int = 3) -> Result:
+    """Of some runs."""
+    return aapi.run(learner, problem, steps, runs, features=features)
+
+
+def assert_same(one: Result, other: Result) -> None:
+    """Two learners, bit by bit: all rewards, and the policies that they ended with."""
+    assert (one.phase_ends == other.phase_ends).all()
+    assert (one.rewards == other.rewards).all()
+    policies = [stored(result.next_policy, "policy") for result in (one, other)]
+    assert policies[0].keys() == policies[1].keys()
+    assert all((array == policies[1][name]).all() for name, array in policies[0].items())

@@ -1,6 +1,7 @@
 """Hashes of rewards, policies and Q̂ of every algorithm × evaluator × representation × exploration.
 
-`python tests/golden.py --record` writes golden.json; the test compares with it. The hashes hold for one kind of
+learners/test_golden.py compares them with those of golden.json. `python tests/golden.py` says how they differ, and with
+`--record` writes them. The hashes hold for one kind of
 arithmetic: exp, log and cos of the C library, BLAS and LAPACK differ in the last bit between processors. So they are
 filed under a fingerprint of the arithmetic at hand.
 """
@@ -12,6 +13,7 @@ import itertools
 import json
 import math
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -19,6 +21,7 @@ import gymnasium
 import numpy as np
 
 import aapi
+from aapi.batch import simulator
 from aapi.environments import Continuing, access_control, cartpole, deep_sea, ergodic, river_swim
 from aapi.evaluation import (
     LSPE,
@@ -63,10 +66,7 @@ def policy_arrays(policy):
 
 def stages(algorithm, env, features, steps):
     """Every phase of a batch."""
-    from aapi.batch import simulator
-    from aapi.learners import play
-
-    return play(algorithm, simulator(env, features, SEED)(range(RUNS)), steps)
+    return aapi.play(algorithm, simulator(env, features, SEED)(range(RUNS)), steps)
 
 
 def hashes(algorithm, env, features, steps) -> list[str]:
@@ -82,8 +82,6 @@ def hashes(algorithm, env, features, steps) -> list[str]:
 
 def agent_hashes(algorithm, make, features, pieces) -> list[str]:
     """The same of an agent that learns in pieces, and is saved and loaded between them."""
-    import tempfile
-
     rewards, policies, q_hats = [], [], []
 
     def watch(progress):
@@ -236,11 +234,15 @@ def agent_cases():
     yield "agent rlsvi cart", (agent_hashes, rlsvi, cart, Fourier(order=1), pieces)
 
 
-def measure(task):
+def measure(task) -> list[str]:
+    """The hashes of a case; of one that is refused, the name of the error."""
     function, *arguments = task
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return function(*arguments)
+        try:
+            return function(*arguments)
+        except aapi.errors.AapiError as error:
+            return [type(error).__name__] * 3
 
 
 def known() -> dict[str, list[str]] | None:
@@ -248,28 +250,26 @@ def known() -> dict[str, list[str]] | None:
     return json.loads(FILE.read_text()).get(fingerprint()) if FILE.exists() else None
 
 
+def differences(found: dict[str, list[str]], before: dict[str, list[str]]) -> dict[str, list[str]]:
+    """What differs of which case."""
+    parts = ("rewards", "policies", "q_hats")
+    return {
+        name: [part for part, one, other in zip(parts, hashed, before.get(name, [""] * 3), strict=True) if one != other]
+        for name, hashed in found.items()
+        if hashed != before.get(name)
+    }
+
+
 def main() -> None:
-    found = {}
-    for name, task in cases():
-        try:
-            found[name] = measure(task)
-        except aapi.errors.AapiError as error:
-            found[name] = [f"{type(error).__name__}"] * 3
-            print(name, error)
+    found = {name: measure(task) for name, task in cases()}
+    before = known() or {}
     if "--record" in sys.argv:
         every = json.loads(FILE.read_text()) if FILE.exists() else {}
         every[fingerprint()] = found
         FILE.write_text(json.dumps(every, indent=0, sort_keys=True) + "\n")
-    before = known() or {}
-    different = [name for name in before if found.get(name) != before[name]]
-    print(f"{len(found)} cases, {len(different)} differ")
-    for name in different:
-        marks = [
-            w
-            for w, a, b in zip(("rewards", "policies", "q_hats"), before[name], found.get(name, [""] * 3), strict=True)
-            if a != b
-        ]
-        print("  ", name, marks)
+    changed = differences(found, before)
+    lines = [f"{len(found)} cases, {len(changed)} differ", *(f"   {name} {parts}" for name, parts in changed.items())]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

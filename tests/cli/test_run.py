@@ -102,7 +102,7 @@ def test_huge_rewards_and_narrow_numbers_fit(capsys, tmp_path, monkeypatch):
 
 
 def test_a_terminal_without_greek_still_gets_the_numbers():
-    command = [*processes.AAPI, "run", "ergodic", "--steps", "500", "--runs", "2"]
+    command = [*processes.AAPI, "run", "ergodic", "--algorithm", "aapi-paper", "--steps", "500", "--runs", "2"]
     done = processes.run(command, env={**os.environ, "PYTHONIOENCODING": "ascii"}, check=True)
     assert "average reward" in done.stdout
     assert "never improved" in done.stdout.replace("\n               ", "")

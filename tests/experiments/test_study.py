@@ -32,7 +32,7 @@ def test_grids_that_are_not_tuned_are_crossed_and_those_that_are_become_candidat
     ).cells()
     assert len(cells) == 2 * 2 * (2 + 1)
     first = cells[0]
-    assert first.algorithm == "aapi, horizon 5"
+    assert first.algorithm == "aapi-paper, horizon 5"
     assert [candidate.settings["eta"] for candidate in first.candidates] == log_spaced(0.01, 100.0, 13)
     assert {candidate.settings["horizon"] for candidate in first.candidates} == {5}
     assert len(cells[2].candidates) == 1
@@ -97,15 +97,15 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ('[[problems]]\nname = "ergodic"\nsettings = 5\n', "[[problems]] 2: settings must be a table"),
         ('[[problems]]\nname = "ergodic"\nsettings_for = { x = {} }\n', "settings_for.x names no algorithm"),
         ('[[problems]]\nname = "missing.npz"\n', "missing.npz does not exist"),
-        ('[[algorithms]]\nname = "ppo"\n', "[[algorithms]] 2: name must be one of aapi, politex, ftrl, greedy, rlsvi"),
-        ('[[algorithms]]\nname = "aapi-paper"\nschedule = "sqrt"\n', "[[algorithms]] 2: schedule is not known: aapi takes"),
-        ('[[algorithms]]\nname = "aapi-paper"\neta = -1\n', "[[algorithms]] 2, aapi on ergodic: eta must be"),
+        ('[[algorithms]]\nname = "ppo"\n', "[[algorithms]] 2: name must be one of aapi, aapi-paper, politex, ftrl, greedy, rlsvi"),
+        ('[[algorithms]]\nname = "aapi-paper"\nschedule = "sqrt"\n', "[[algorithms]] 2: schedule is not known: aapi-paper takes"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = -1\n', "[[algorithms]] 2, aapi-paper on ergodic: eta must be"),
         ('[[algorithms]]\nname = "aapi-paper"\neta = nan\n', "eta must be a finite number"),
         ('[[algorithms]]\nname = "aapi-paper"\neta = []\n', "eta is a grid without values"),
         ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1 }\n', "eta must be a value, a list, or {from, to, points}"),
         (
             '[[algorithms]]\nname = "aapi-paper"\ntune = ["eta"]\n',
-            "[[algorithms]] 2, aapi on ergodic: tune must list settings that have a value",
+            "[[algorithms]] 2, aapi-paper on ergodic: tune must list settings that have a value",
         ),
         ('[[algorithms]]\nname = "mine"\nmake = "no_such:thing"\n', "[[algorithms]] 2: make must be module:function"),
         ('[[algorithms]]\nname = "mine"\nmake = "json:loads"\ns = "x"\n', "loads cannot be called with {'s': 'x'}"),
@@ -241,10 +241,10 @@ def test_functions_are_given_the_settings_that_they_take():
 
 def test_entries_that_would_be_called_the_same_need_labels():
     entries = [{"name": "FrozenLake-v1", "ending": 0.0}, {"name": "FrozenLake-v1", "ending": -1.0}]
-    with pytest.raises(InvalidInput, match="two entries are aapi on FrozenLake-v1: give one a label"):
+    with pytest.raises(InvalidInput, match="two entries are aapi-paper on FrozenLake-v1: give one a label"):
         study(problems=entries).cells()
     entries = [{"name": "ergodic", "settings": {"horizon": 5}}, {"name": "ergodic", "settings": {"horizon": 6}}]
-    with pytest.raises(InvalidInput, match="two entries are aapi on ergodic: give one a label"):
+    with pytest.raises(InvalidInput, match="two entries are aapi-paper on ergodic: give one a label"):
         study(problems=entries).cells()
     entries[1]["label"] = "longer"
     assert [cell.problem.label for cell in study(problems=entries).cells()] == ["ergodic", "ergodic, longer"]
@@ -258,5 +258,5 @@ def test_too_many_combinations_are_refused_at_once():
 
 
 def test_exact_evaluation_needs_a_model():
-    with pytest.raises(InvalidInput, match="exact evaluation needs a model, and FrozenLake-v1 has none"):
+    with pytest.raises(InvalidInput, match="exact evaluation needs a finite model, and this problem has none"):
         study(problems=[{"name": "FrozenLake-v1"}], algorithms=[{"name": "aapi-paper", "evaluation": "exact"}]).cells()

@@ -60,7 +60,7 @@ def test_each_algorithm_on_each_problem_once(folder):
     assert len(traces(folder)) == len(found) == 9
     assert [trace.about["kind"] for trace in found.values()] == ["grid"] * 3 + ["states"] * 3 + ["slice"] * 3
     assert found["deep-sea 4", "rlsvi"].tables.keys() == {"visits", "policy", "q_hat"}
-    of_cartpole = found["cartpole, fourier:1", "aapi"]
+    of_cartpole = found["cartpole, fourier:1", "aapi-paper"]
     assert of_cartpole.tables.keys() == {"visits", "policy", "q_hat", "temperature"}
     assert of_cartpole.tables["policy"].shape == (4, 33 * 33, 2)
     assert np.allclose(of_cartpole.tables["policy"].sum(axis=2), 1.0)

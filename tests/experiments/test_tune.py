@@ -16,7 +16,7 @@ SEARCH = {"eta": Between(0.01, 100.0), "phase_length": Between(100, 1000)}
 
 
 def test_the_best_trial_is_what_the_library_gives(tmp_path):
-    found = tune(ERGODIC, "aapi", SEARCH, tmp_path, steps=3000, runs=3, trials=8, settings={"ridge": 0.5})
+    found = tune(ERGODIC, "aapi-paper", SEARCH, tmp_path, steps=3000, runs=3, trials=8, settings={"ridge": 0.5})
     assert found.trials == 8
     assert isinstance(found.settings["phase_length"], int)
     arguments = dict(found.settings)
@@ -26,18 +26,18 @@ def test_the_best_trial_is_what_the_library_gives(tmp_path):
 
 
 def test_going_on_adds_trials_and_another_question_starts_anew(tmp_path):
-    first = tune(ERGODIC, "aapi", SEARCH, tmp_path, steps=2000, runs=2, trials=4)
-    more = tune(ERGODIC, "aapi", SEARCH, tmp_path, steps=2000, runs=2, trials=9, workers=2)
+    first = tune(ERGODIC, "aapi-paper", SEARCH, tmp_path, steps=2000, runs=2, trials=4)
+    more = tune(ERGODIC, "aapi-paper", SEARCH, tmp_path, steps=2000, runs=2, trials=9, workers=2)
     assert (first.trials, more.trials) == (4, 9)
     assert more.average_reward >= first.average_reward
-    assert tune(ERGODIC, "aapi", SEARCH, tmp_path, steps=2000, runs=2, trials=4) == more
-    assert tune(ERGODIC, "aapi", SEARCH, tmp_path, steps=1999, runs=2, trials=2).trials == 2
+    assert tune(ERGODIC, "aapi-paper", SEARCH, tmp_path, steps=2000, runs=2, trials=4) == more
+    assert tune(ERGODIC, "aapi-paper", SEARCH, tmp_path, steps=1999, runs=2, trials=2).trials == 2
 
 
 def test_other_features_are_another_question(tmp_path):
     problem, search = Problem("deep-sea", {"size": 4}), {"eta": Between(0.1, 1.0)}
     found = [
-        tune(problem, "aapi", search, folder, features=features, steps=1000, runs=2, trials=3)
+        tune(problem, "aapi-paper", search, folder, features=features, steps=1000, runs=2, trials=3)
         for folder, features in ((tmp_path, "coordinates"), (tmp_path, "one-hot"), (tmp_path / "alone", "one-hot"))
     ]
     assert found[1] == found[2] != found[0]
@@ -54,7 +54,7 @@ def test_hopeless_trials_are_given_up_early(tmp_path):
 
 def test_settings_that_do_not_go_together_are_failed_trials(tmp_path):
     search = {"horizon": (10, 500), "phase_length": (100, 1000)}
-    found = tune(ERGODIC, "aapi", search, tmp_path, steps=3000, runs=2, trials=12)
+    found = tune(ERGODIC, "aapi-paper", search, tmp_path, steps=3000, runs=2, trials=12)
     assert found.failed > 0
     assert found.settings["horizon"] <= found.settings["phase_length"]
 
@@ -63,7 +63,7 @@ def test_a_gymnasium_environment(tmp_path):
     search = {"eta": Between(0.01, 1.0)}
     settings = {"phase_length": 100, "horizon": 20}
     arguments = {"settings": settings, "features": "fourier:1", "steps": 500, "runs": 2, "trials": 2}
-    found = tune(Problem("CartPole-v1"), "aapi", search, tmp_path, **arguments)
+    found = tune(Problem("CartPole-v1"), "aapi-paper", search, tmp_path, **arguments)
     assert (found.trials, found.failed) == (2, 0)
 
 
@@ -75,13 +75,13 @@ def test_a_gymnasium_environment(tmp_path):
         ({"eta": Between(0.0, 0.1)}, "low > 0 on a logarithmic scale, not 0.0..0.1"),
         ({"eta": Between(0.1, float("inf"))}, "the range of eta needs low < high"),
         ({"eta": ()}, "the choices of eta are none"),
-        ({"schedule": ("sqrt",)}, "aapi takes phase_length, eta"),
+        ({"schedule": ("sqrt",)}, "aapi-paper takes phase_length, eta"),
         ({"eta": ("much",)}, "eta must be a finite number"),
     ],
 )
 def test_mistakes_are_said_before_anything_runs(tmp_path, search, message):
     with pytest.raises(InvalidInput, match=message):
-        tune(ERGODIC, "aapi", search, tmp_path)
+        tune(ERGODIC, "aapi-paper", search, tmp_path)
 
 
 def test_a_killed_search_goes_on(tmp_path):
@@ -114,7 +114,7 @@ def test_the_command_says_how_to_report(capsys, tmp_path):
     ("arguments", "message"),
     [
         ("deepsea --search eta=1..2", "did you mean deep-sea?"),
-        ("ergodic --search etha=1..2", "must be NAME=RANGE, where aapi takes phase_length, eta"),
+        ("ergodic --search etha=1..2", "must be NAME=RANGE, where aapi-paper takes phase_length, eta"),
         ("ergodic --search eta", "must be NAME=RANGE"),
         ("ergodic --search eta=a..b", "a range is LOW..HIGH"),
         ("ergodic --search eta=", "choices are A,B,C"),
@@ -137,11 +137,11 @@ def test_without_optuna_the_extra_is_named(capsys, tmp_path, monkeypatch):
 
 
 def test_a_damaged_journal_is_left_as_it_is(tmp_path):
-    tune(ERGODIC, "aapi", SEARCH, tmp_path, steps=2000, runs=2, trials=2)
+    tune(ERGODIC, "aapi-paper", SEARCH, tmp_path, steps=2000, runs=2, trials=2)
     journal = tmp_path / "tuning.journal"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([lines[0], b"nonsense\n", *lines[1:]]))
     before = journal.read_bytes()
     with pytest.raises(InvalidInput, match=r"damaged .* nothing was changed; move it away"):
-        tune(ERGODIC, "aapi", SEARCH, tmp_path, steps=2000, runs=2, trials=2)
+        tune(ERGODIC, "aapi-paper", SEARCH, tmp_path, steps=2000, runs=2, trials=2)
     assert journal.read_bytes() == before

@@ -24,7 +24,7 @@ print(len(compiled), result.next_policy.tobytes().hex())
 """
 INTERRUPTED = """
 import signal, sys
-from aapi.simulation.jit import kernel
+from aapi.kernels.jit import kernel
 
 @kernel
 def double(x):
@@ -113,7 +113,7 @@ def test_a_change_in_a_callee_in_another_file_is_seen(warm, tmp_path):
     shutil.copytree(Path(aapi.__file__).parent, package / "aapi", ignore=shutil.ignore_patterns("__pycache__"))
     cache = tmp_path / "cache"
     assert run(cache, package)[1] == warm[1]
-    source = package / "aapi" / "simulation" / "random.py"
+    source = package / "aapi" / "kernels" / "random.py"
     source.write_text(source.read_text().replace("UNIT = 2.0**-53", "UNIT = 2.0**-54"))
     compiled, policy = run(cache, package)
     assert compiled > 0

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
+from experience import rollout, shape_of, uniform
 from hypothesis import given
 from support import dense_transitions, models
 
+from aapi.batch import simulator
 from aapi.environments import access_control, deep_sea
 from aapi.features import Coordinates, OneHot
 from aapi.mdp import FiniteMDP
-from aapi.simulation import FiniteSimulation, transition_tables
+from aapi.simulation import transition_tables
 from aapi.simulation.finite import _roll
 
 
@@ -23,16 +25,14 @@ def test_alias_tables_hold_the_probabilities(mdp):
 
 
 def simulate(mdp, runs, seed=0, grid=()):
-    return FiniteSimulation(
-        mdp, OneHot()(mdp), transition_tables(mdp), seed, range(runs), np.array(grid, dtype=np.int64)
-    )
+    return simulator(mdp, OneHot(), seed, np.array(grid, dtype=np.int64))(range(runs))
 
 
 def test_transitions_and_actions_have_the_right_frequencies():
     mdp = access_control(2)
     policy = np.random.default_rng(0).dirichlet(np.ones(2), size=mdp.num_states)
     simulation = simulate(mdp, 4)
-    data = simulation.rollout(np.broadcast_to(policy, simulation.shape).copy(), 100_000)
+    data = rollout(simulation, np.broadcast_to(policy, shape_of(simulation)), 100_000)
     counts = np.zeros(mdp.transitions.shape)
     after = np.concatenate([data.states[:, 1:], data.last_state[:, None]], axis=1)
     np.add.at(counts, (data.states, data.actions, after), 1)
@@ -50,9 +50,9 @@ def test_transitions_and_actions_have_the_right_frequencies():
 def test_impossible_actions_and_successors_never_happen():
     mdp = deep_sea(5)
     simulation = simulate(mdp, 3)
-    policy = np.zeros(simulation.shape)
+    policy = np.zeros(shape_of(simulation))
     policy[:, :, 1] = 1.0
-    data = simulation.rollout(policy, 1000)
+    data = rollout(simulation, policy, 1000)
     assert (data.actions == 1).all()
     assert (data.states[:, 1:] == mdp.transitions.indices.reshape(-1, 2)[data.states[:, :-1], 1]).all()
 
@@ -63,10 +63,11 @@ def test_rounding_at_the_top_end_falls_to_the_last_possible_action():
     policy = np.array([[[0.0, 0.3, 0.3, 0.0]]])  # what is missing to one stands for rounding, much enlarged
     states, actions = np.empty((2, 1, 1000), dtype=np.int32)
     rewards, sums = np.empty((1, 1000)), np.empty((1, 1))
-    _roll(
-        t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, np.array([1000]), simulation.state,
-        simulation.streams, states, actions, rewards, sums,
+    taken = _roll(
+        t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, np.array([1000]), None,
+        simulation.state, simulation.streams, states, actions, rewards, sums,
     )  # fmt: skip
+    assert taken == 1000
     assert set(actions[0].tolist()) == {1, 2}
     assert abs((actions == 1).mean() - 0.3) < 0.06
 
@@ -74,11 +75,11 @@ def test_rounding_at_the_top_end_falls_to_the_last_possible_action():
 def test_the_state_carries_over_and_sums_are_cut_at_the_grid():
     mdp = FiniteMDP([[[0.0, 1.0]], [[1.0, 0.0]]], [[1.0], [10.0]], initial_state=1)
     simulation = simulate(mdp, 2, grid=[2, 5, 7])
-    policy = np.ones(simulation.shape)
-    first, second = simulation.rollout(policy, 3), simulation.rollout(policy, 4)
+    policy = uniform(simulation)
+    first, second = rollout(simulation, policy, 3), rollout(simulation, policy, 4)
     assert first.states.tolist() == [[1, 0, 1]] * 2
     assert second.states.tolist() == [[0, 1, 0, 1]] * 2
-    assert (first.stretch_ends.tolist(), second.stretch_ends.tolist()) == ([2, 3], [2, 4])
+    assert (first.part_ends.tolist(), second.part_ends.tolist()) == ([2, 3], [2, 4])
     assert first.reward_sums.tolist() == [[11, 10]] * 2
     assert second.reward_sums.tolist() == [[11, 11]] * 2
     assert (first.last_state.tolist(), second.last_state.tolist()) == ([0, 0], [0, 0])
@@ -90,4 +91,4 @@ def test_deep_sea_100_costs_no_dense_matrix():
     tables = simulation.tables
     assert len(tables.successors) == 20_000
     assert Coordinates()(mdp).num_features == 400
-    simulation.rollout(np.full(simulation.shape, 0.5), 100)
+    rollout(simulation, uniform(simulation), 100)

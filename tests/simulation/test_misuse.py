@@ -143,7 +143,7 @@ def test_what_does_not_fit_the_problem_is_refused():
         aapi.run(algorithm, ergodic(4, 2), 100, features=Fourier(1))
     with pytest.raises(InvalidInput, match="needs a finite model"):
         aapi.run(aapi.AAPI(phase_length=10, evaluate=ExactQ()), PROBLEM, 100)
-    for strange in (np.array([-1.0]), np.nan, np.ones((1, 5)), "hot"):
+    for strange in (np.array([-1.0]), np.nan, np.ones((1, 5))):
         learner = aapi.PolicyIteration(
             phase_length=50, evaluate=algorithm.evaluate, learning_rate=lambda k, surprise, heat=strange: heat
         )

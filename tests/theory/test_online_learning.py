@@ -7,9 +7,10 @@ import pytest
 
 import aapi
 from aapi import theory
-from aapi.learners import Phase
 from aapi.environments import deep_sea, ergodic
 from aapi.evaluation import MonteCarlo
+from aapi.learners import Phase
+from aapi.simulation import Stretch
 from aapi.theory.errata import counterexample, play, random_sequences
 from aapi.theory.summary import online_terms
 
@@ -101,20 +102,45 @@ def test_a_comparator_that_is_not_sure():
     assert (online.regret <= online.bound).all()
 
 
+@dataclasses.dataclass(frozen=True)
+class WarmUpState:
+    warm: bool
+    inner: object
+    uniform: np.ndarray
+
+    @property
+    def k(self):
+        return self.inner.k
+
+    @property
+    def memories(self):
+        return self.inner.memories
+
+
 def test_a_run_that_warms_up_before_it_learns():
     """Phases without an estimate, before others: lengths are those of the evaluated ones."""
 
     @dataclasses.dataclass(frozen=True)
-    class WarmUp:
-        inner: aapi.PolicyIteration
+    class WarmUp(aapi.Learner):
+        """Acts at random for 30 steps before the learner within begins; state.start is the learner's own time."""
 
-        def check(self):
-            self.inner.check()
+        inner_learner: aapi.PolicyIteration
 
-        def phases(self, simulation, num_steps):
-            policy = np.full(simulation.shape, 1 / simulation.shape[2])
-            yield Phase(0, policy, simulation.rollout(policy, 30), policy)
-            yield from self.inner.phases(simulation, num_steps - 30)
+        def init(self, space, runs, num_phases=None):
+            return WarmUpState(False, self.inner_learner.init(space, runs, num_phases), space.uniform(runs))
+
+        def act(self, state):
+            if not state.warm:
+                return Stretch(1, 0, 30, state.uniform)
+            stretch = self.inner_learner.act(state.inner)
+            return dataclasses.replace(stretch, start=stretch.start + 30)
+
+        def update(self, state, data):
+            if not state.warm:
+                return dataclasses.replace(state, warm=True), Phase(0, state.uniform, data, state.uniform)
+            own = dataclasses.replace(data, time=data.time - 30)
+            inner, phase = self.inner_learner.update(state.inner, own)
+            return dataclasses.replace(state, inner=inner), phase
 
     mdp = ergodic(6, 3)
     result = aapi.run(WarmUp(aapi.AAPI(phase_length=50, evaluate=MC)), mdp, 1030, 2, record=True)

@@ -105,7 +105,8 @@ def make_algorithm(
     if not _evaluates(name):
         settings = {setting: value for setting, value in defaults.items() if setting in known} | {**given}
         return make(**settings), settings
-    settings, usual = {k: v for k, v in defaults.items() if k in known} | {**given}, "monte-carlo"
+    usual: str | None = "monte-carlo"
+    settings = {k: v for k, v in defaults.items() if k in known} | {**given}
     if name == "aapi":
         alone = {} if "evaluation" not in given else {"exploration": "none"}
         settings, usual = {**settings, **AAPI_SETTINGS, **alone, **given}, None

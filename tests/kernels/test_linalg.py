@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from aapi.kernels.linalg import add_product, aligned_zeros, factorise
+
+
+@pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 31, 64, 83])
+def test_factors_are_cholesky_factors(size):
+    random = np.random.default_rng(size)
+    matrix = random.standard_normal((size + 3, size))
+    gram = matrix.T @ matrix
+    room = aligned_zeros(1, size, size)[0]
+    room[:, :size] = gram
+    assert factorise(room, 0.1)
+    assert np.triu(room[:, :size]) == pytest.approx(np.linalg.cholesky(gram + 0.1 * np.eye(size)).T, abs=1e-10)
+
+
+def test_singular_matrices_are_noticed_at_any_scale():
+    vector = np.arange(1.0, 21.0)
+    for scale in (1e-30, 1.0, 1e30):
+        assert not factorise(scale * np.outer(vector, vector), 0.0)
+        assert factorise(scale * (np.outer(vector, vector) + np.eye(20)), 0.0)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 4, 7])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (5, 4), (7, 9)])
+def test_products_are_added(depth, shape):
+    random = np.random.default_rng(depth)
+    left, right = random.standard_normal((8, shape[0])), random.standard_normal((8, shape[1]))
+    out = random.standard_normal(shape)
+    expected = out + left[:depth].T @ right[:depth]
+    add_product(left, right, depth, False, out)
+    assert out == pytest.approx(expected)
