@@ -8,14 +8,12 @@ import pytest
 from experience import rollout
 
 import aapi
-from aapi.approximation.tabular import TabularSurprise
 from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput
 from aapi.evaluation import Evaluation, ExactQ, MonteCarlo
 from aapi.features import Coordinates, FeatureMatrix
 from aapi.improvement import Adaptive, LearningRate, PreviousEstimate, SampledAdaptive, SideInformation, Zero
-from aapi.kernels.random import streams
 from aapi.learners import Phase
 from aapi.mdp import FiniteMDP
 from aapi.simulation import Stretch
@@ -193,17 +191,6 @@ def test_wrong_arguments_of_run_are_named(arguments, message):
     with pytest.raises(InvalidInput) as error:
         aapi.run(aapi.AAPI(phase_length=10, evaluate=MC), ergodic(5, 2), **{"num_steps": 100} | arguments)
     assert message in str(error.value)
-
-
-def test_sampling_estimates_the_sum_without_bias():
-    # A first difference of 1 and 999 small ones: together the squares are 2.
-    surprises = np.full((1000, 2000, 1), (1 / 999) ** 0.5)
-    surprises[0] = 1.0
-    none = np.zeros((2000, 1))
-    surprise = TabularSurprise(none, none, surprises, False, 1000, 1, k=1000, streams=streams(0, range(2000)))
-    for keep_first, deviation in ((True, 1e-12), (False, 1.0)):
-        squares = SampledAdaptive(1.0, num_sampled=30, keep_first=keep_first)(1000, surprise) ** 2
-        assert squares.mean() == pytest.approx(4.0, abs=4 * deviation * squares.std() / 2000**0.5 + 1e-9)
 
 
 def test_features_of_any_scale_are_told_from_dependent_ones():

@@ -79,7 +79,7 @@ def test_candidates_that_are_no_numbers_stand_side_by_side(tmp_path):
     run_studies(replace(TINY, algorithms=algorithms, tuning_runs=1), tmp_path)
     with Store(tmp_path, write=False) as store:
         summary = summarise(store, store.plans())
-        figures = dict(_figures(store, summary, styles(["aapi", "politex"]), log_steps=False))
+        figures = dict(_figures(store, summary, styles(["aapi-paper", "politex"]), log_steps=False))
     figure, axes = pyplot.subplots()
     figures["sensitivity"]["ergodic 3"](axes, {})
     assert axes.get_xscale() == "linear"

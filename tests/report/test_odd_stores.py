@@ -9,6 +9,7 @@ from browser import plot
 
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
+from aapi.learners import Uniform
 from aapi.mdp import FiniteMDP
 from aapi.report.build_page_data import build_page_data
 from aapi.report.folder import write_pages
@@ -62,20 +63,15 @@ def test_one_run(visit, tmp_path):
 
 
 @dataclass(frozen=True)
-class Fragile:
+class Fragile(Uniform):
     """Fails in some runs, with a message that would like to be markup."""
 
     phase_length: int = 100
 
-    def check(self):
-        pass
-
-    def phases(self, simulation, num_steps):
-        from aapi.learners import Uniform
-
-        if simulation.streams[0, 0] % 2:
+    def update(self, state, data):
+        if data.streams[0, 0] % 2 and state.k == 0:
             raise AapiError("<i>it broke</i>")
-        yield from Uniform().phases(simulation, num_steps)
+        return super().update(state, data)
 
 
 def test_failed_runs_are_told_and_the_others_shown(visit, tmp_path):
@@ -94,7 +90,7 @@ def test_failed_runs_are_told_and_the_others_shown(visit, tmp_path):
 class Hopeless(Fragile):
     """Never comes to an end."""
 
-    def phases(self, simulation, num_steps):
+    def update(self, state, data):
         raise AapiError("never")
 
 
@@ -259,10 +255,5 @@ def sometimes(bad):
     return Hopeless() if bad else Fragile2()
 
 
-class Fragile2(Fragile):
+class Fragile2(Uniform):
     """Not fragile at all."""
-
-    def phases(self, simulation, num_steps):
-        from aapi.learners import Uniform
-
-        return Uniform().phases(simulation, num_steps)

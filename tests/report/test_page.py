@@ -43,7 +43,7 @@ def test_one_file_that_asks_nobody_for_anything(page, results):
         assert page.locator(section).is_visible()
     assert not page.locator("#loading").is_visible()
     text = page.locator("#sentences").inner_text()
-    assert "aapi, politex and rlsvi ran on deep-sea 4; ergodic 5 and cartpole, fourier:1, 3 times each" in text
+    assert "aapi-paper, politex and rlsvi ran on deep-sea 4; ergodic 5 and cartpole, fourier:1, 3 times each" in text
     assert "the best eta for each was chosen on 2 other runs" in text
 
 
@@ -113,7 +113,7 @@ def test_curves_of_three_metrics(page, stored):
     (row,) = (
         r
         for r in summary.rows
-        if (r.plan.study, *r.plan.place[1:2], r.plan.algorithm) == ("small", "deep-sea 4", "aapi")
+        if (r.plan.study, *r.plan.place[1:2], r.plan.algorithm) == ("small", "deep-sea 4", "aapi-paper")
     )
     curves = [stored.curve(run.key) for run in row.runs]
     averages = np.array([sums / grid for grid, sums in curves])
@@ -127,20 +127,20 @@ def test_curves_of_three_metrics(page, stored):
     for group, text in (("#metric", "Σ r"), ("#band", "std"), ("#scale", "linear")):
         press(page, group, text)
     lines, bands, found = drawn(page)
-    assert lines.keys() == {"aapi", "politex", "rlsvi", "optimum"}
+    assert lines.keys() == {"aapi-paper", "politex", "rlsvi", "optimum"}
     assert (len(bands), found.axis) == (3, "−(1/t) Σ r")
-    compare(lines["aapi"], -averages.mean(axis=0))
+    compare(lines["aapi-paper"], -averages.mean(axis=0))
     assert set(lines["optimum"]["y"]) == {-best}
     press(page, "#metric", "regret")
     lines, _, found = drawn(page)
     assert found.axis == "regret"
-    compare(lines["aapi"], (grid * (best - averages)).mean(axis=0))
+    compare(lines["aapi-paper"], (grid * (best - averages)).mean(axis=0))
     assert set(lines["optimum"]["y"]) == {0}
     press(page, "#metric", "fraction")
-    compare(drawn(page)[0]["aapi"], averages.mean(axis=0) / best)
+    compare(drawn(page)[0]["aapi-paper"], averages.mean(axis=0) / best)
     press(page, "#band", "quantiles")
     lines, bands, _ = drawn(page)
-    compare(lines["aapi"], np.median(averages, axis=0) / best)
+    compare(lines["aapi-paper"], np.median(averages, axis=0) / best)
     assert len(bands) == 6
     press(page, "#band", "lines only")
     press(page, "#scale", "log steps")
@@ -154,9 +154,9 @@ def test_algorithms_are_switched_in_all_panels_together(page):
     chip.click()
     assert chip.get_attribute("aria-pressed") == "false"
     for problem in ("deep-sea 4", "ergodic 5", "cartpole, fourier:1"):
-        assert drawn(page, problem)[0].keys() == {"aapi", "rlsvi", "optimum"}
+        assert drawn(page, problem)[0].keys() == {"aapi-paper", "rlsvi", "optimum"}
     page.keyboard.press("Enter")  # the chip has kept the focus
-    assert drawn(page)[0].keys() == {"aapi", "politex", "rlsvi", "optimum"}
+    assert drawn(page)[0].keys() == {"aapi-paper", "politex", "rlsvi", "optimum"}
     page.locator("#panels .plot").first.hover()
     buttons = page.locator("#panels .plot").first.locator(".modebar-btn")
     assert [each.get_attribute("data-title") for each in buttons.all()] == [
@@ -165,7 +165,7 @@ def test_algorithms_are_switched_in_all_panels_together(page):
         "Pan",
         "Reset axes",
     ]
-    colours = {drawn(page, problem)[0]["aapi"]["line"]["color"] for problem in ("deep-sea 4", "ergodic 5")}
+    colours = {drawn(page, problem)[0]["aapi-paper"]["line"]["color"] for problem in ("deep-sea 4", "ergodic 5")}
     assert colours == {"#0072b2"}
 
 
@@ -201,9 +201,9 @@ def record(stored, problem, algorithm, env):
 
 
 def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
-    number, kept = record(stored, "deep-sea 4", "aapi", deep_sea(4))
+    number, kept = record(stored, "deep-sea 4", "aapi-paper", deep_sea(4))
     page.select_option("#inside-problem", "deep-sea 4")
-    page.select_option("#inside-left", "aapi")
+    page.select_option("#inside-left", "aapi-paper")
     slider = page.locator("#phase")
     slider.focus()
     page.keyboard.press("Home")
@@ -219,7 +219,7 @@ def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
         if int(page.locator("#phase-number").inner_text().split()[0]) == phase or len(shown) == 5:
             break
     assert len(shown) == 5
-    assert plot(page, "#left-map").title.startswith(f"aapi, run {number}, phase ")
+    assert plot(page, "#left-map").title.startswith(f"aapi-paper, run {number}, phase ")
     scale = dict.fromkeys(("q_hat left", "advantage"), np.ptp(kept.q_hats)) | {
         "policy right": 1.0, "temperature": np.ptp(kept.temperatures), "surprise": np.ptp(kept.surprises),
     }  # fmt: skip
@@ -239,16 +239,18 @@ def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
 
 
 def test_theory_is_what_the_library_says(page, stored):
-    cell = next(c for c in STUDY.cells() if (c.problem.label, c.algorithm) == ("ergodic 5", "aapi"))
+    cell = next(c for c in STUDY.cells() if (c.problem.label, c.algorithm) == ("ergodic 5", "aapi-paper"))
     row = next(
-        r for r in summarise(stored, stored.plans()).rows if (r.plan.problem, r.plan.algorithm) == ("ergodic 5", "aapi")
+        r
+        for r in summarise(stored, stored.plans()).rows
+        if (r.plan.problem, r.plan.algorithm) == ("ergodic 5", "aapi-paper")
     )
     candidate = cell.candidates[row.chosen]
     parts = theory.analyse(aapi.run(candidate.algorithm, ergodic(5), 4000, 3, cell.seed, record=True)).decomposition
     page.select_option("#theory-problem", "ergodic 5")
     page.locator("#theory-view button[data-value=pseudo]").click()
     titles = page.locator("#theory-panels h3").all_inner_texts()
-    assert titles == ["aapi, 3 runs", "politex, 3 runs", "rlsvi, 3 runs"]
+    assert titles == ["aapi-paper, 3 runs", "politex, 3 runs", "rlsvi, 3 runs"]
     drawn = {each["name"]: each["y"] for each in plot(page, "#theory-panels .plot").traces if each["name"]}
     for label, part in (
         ("pseudo-regret", "pseudo_regret"), ("estimation R1", "estimation"), ("online learning R2", "online_learning"),
@@ -262,7 +264,7 @@ def test_theory_is_what_the_library_says(page, stored):
         page.locator("#theory-notes").inner_text()
     )
     page.locator("#theory-view button[data-value=online]").click()
-    assert page.locator("#theory-panels h3").all_inner_texts() == ["aapi, 3 runs", "politex, 3 runs"]
+    assert page.locator("#theory-panels h3").all_inner_texts() == ["aapi-paper, 3 runs", "politex, 3 runs"]
     bars = plot(page, "#theory-panels .plot").traces
     assert [each["name"] for each in bars] == ["stability", "regularisation", "− movement", "bound", "regret"]
     assert sum(bars[4]["y"]) == pytest.approx(parts.total("online_learning").mean(), rel=1e-3)
@@ -278,7 +280,7 @@ def click(page, selector, across, down):
 
 def test_inside_two_algorithms_side_by_side(page):
     page.select_option("#inside-problem", "deep-sea 4")
-    page.select_option("#inside-left", "aapi")
+    page.select_option("#inside-left", "aapi-paper")
     page.select_option("#inside-right", "rlsvi")
     page.locator("#quantity button[data-value=temperature]").click()
     assert len(plot(page, "#left-map").traces) == 3

@@ -122,7 +122,7 @@ def test_a_run_that_warms_up_before_it_learns():
 
     @dataclasses.dataclass(frozen=True)
     class WarmUp(aapi.Learner):
-        """Acts at random for 30 steps before the learner within begins; state.start is the learner's own time."""
+        """Acts at random for 30 steps; then another learner begins, whose time counts from there."""
 
         inner_learner: aapi.PolicyIteration
 

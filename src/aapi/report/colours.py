@@ -36,7 +36,10 @@ PURPLE, ORANGE, SKY, BROWN = (
 )
 GREY = ("#777777", "#9a9a9a")
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BROWN)
-KNOWN = {"aapi": BLUE, "politex": VERMILION, "rlsvi": GREEN, "ftrl": PURPLE, "greedy": ORANGE, "uniform": GREY}
+KNOWN = {
+    "aapi": BLUE, "aapi-paper": SKY, "politex": VERMILION, "rlsvi": GREEN, "ftrl": PURPLE, "greedy": ORANGE,
+    "uniform": GREY,
+}  # fmt: skip
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
