@@ -137,6 +137,7 @@ def all_fingerprints():
     return found
 
 
+@pytest.mark.slow
 def test_compiled_and_interpreted_give_the_same_bits():
     assert interpreted(__file__, "all_fingerprints") == all_fingerprints()
 

@@ -74,6 +74,7 @@ def test_nothing_is_looked_at_twice(folder, monkeypatch):
     assert {key: inside.tables["policy"].tobytes() for key, inside in insides(folder).items()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["threads", "processes"])
 def test_every_engine_sees_the_same(folder, tmp_path, engine):
     small = Study(**vars(STUDY) | {"problems": [*STUDY.problems[:1]]})
