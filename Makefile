@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results untuned settings pictures theory test test-fast bench interop clean
+.PHONY: reproduce results untuned settings pictures theory test test-fast js bench interop clean
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
@@ -51,6 +51,13 @@ test: .venv/.installed-dev
 test-fast: .venv/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow"
 
+# The JavaScript of report.html: lint, types by report/page_data.py, unit tests. For development only; it needs npm.
+js: .venv/.installed-dev node_modules/.installed
+	$(BIN)/python tools/page_types.py tools/page_data.d.ts
+	npm run --silent lint
+	npm run --silent types
+	npm run --silent test
+
 # Peers have demands of their own on versions, so the benchmarks live in an environment of their own.
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/solver.py
@@ -71,6 +78,10 @@ interop: .venv-interop/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	@touch .venv/.installed $@
 
+node_modules/.installed: package.json
+	npm install --silent
+	@touch $@
+
 .venv-bench/.installed: .venv-bench/bin/python pyproject.toml benchmarks/requirements.txt
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . --requirement benchmarks/requirements.txt
 	@touch $@
@@ -85,4 +96,4 @@ interop: .venv-interop/.installed
 	@$(PYTHON) -m venv $(@:/bin/python=) || { rm -rf $(@:/bin/python=); echo 'Could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv'; exit 1; }
 
 clean:
-	rm -rf .venv .venv-bench .venv-interop .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-bench .venv-interop node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -20,7 +20,7 @@ from aapi.environments import deep_sea, ergodic, garnet
 from aapi.evaluation import MonteCarlo
 from aapi.features import OneHot
 from aapi.simulation import FiniteSimulation, transition_tables
-from aapi.simulation.random import streams
+from aapi.kernels.random import streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable

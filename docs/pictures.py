@@ -36,8 +36,8 @@ def main(folder: str) -> None:
             page.wait_for_selector("#loading", state="hidden")
             if scheme == "light":
                 save("short", page.screenshot(clip={"x": 0, "y": 0, "width": 1240, "height": 760}))
-                save("inside", inside(page, "deep-sea 20", "temperature", ["aapi", "politex"]))
-                save("cartpole", inside(page, "cartpole", "policy right", ["aapi", "rlsvi"]))
+                save("inside", inside(page, "deep-sea 20", "temperature", ["aapi-paper", "politex"]))
+                save("cartpole", inside(page, "cartpole", "policy right", ["aapi-paper", "rlsvi"]))
             else:
                 save("curves-dark", curves(page, "deep-sea"))
         browser.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from aapi.experiments import Store, read_study, reproduction, summarise
-from aapi.experiments.figures import FIGURES, PRESETS
+from aapi.experiments.paper_studies import FIGURES
 from aapi.report.markdown import comparison_lines, result_lines, scale_lines, sensitivity_lines, settings_lines
 
 HERE = Path(__file__).parent
@@ -50,9 +50,6 @@ def main(folder: str, why: str) -> None:
     inserts["locked why"] = _locked(reasons.rows)
     inserts["comparison why"] = comparison_lines(reasons.comparisons)
     inserts["time"] = _time(summary, sessions, seconds)
-    inserts["preset"] = iter(
-        [", ".join(f"{name.replace('_', ' ')} {value}" for name, value in PRESETS["paper"].items())]
-    )
 
     def insert(match: re.Match[str]) -> str:
         return "\n".join(inserts[match[1]])

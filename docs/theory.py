@@ -16,10 +16,11 @@ from aapi import theory
 from aapi.environments import access_control, deep_sea, ergodic, garnet, river_swim
 from aapi.evaluation import MonteCarlo
 from aapi.features import Aggregation
-from aapi.names.algorithms import ALGORITHMS, make_algorithm, problem_defaults
+from aapi.presets import problem_settings
+from aapi.registry.algorithms import ALGORITHMS, make_algorithm
 from aapi.report.theory_figures import write_theory_figures
 from aapi.statistics import band
-from aapi.theory.slips import play, random_sequences
+from aapi.theory.errata import play, random_sequences
 from aapi.theory.summary import online_terms
 
 HERE = Path(__file__).parent
@@ -29,12 +30,12 @@ STEPS, RUNS = 100_000, 20
 
 def algorithm(name: str):
     """With the settings that `aapi theory ergodic` has."""
-    return make_algorithm(name, {}, problem_defaults("ergodic", None, name))[0]
+    return make_algorithm(name, {}, problem_settings("ergodic", PROBLEMS["ergodic (10, 2)"], name))[0]
 
 
 def main() -> None:
     """Fill the template in."""
-    rivals = {name: algorithm(name) for name in ("aapi", "politex")}
+    rivals = {name: algorithm(name) for name in ("aapi-paper", "politex")}
     studies = {
         (problem, first): theory.examine({first: rivals[first]} | rivals, mdp, STEPS, RUNS)
         for (problem, mdp), first in product(PROBLEMS.items(), rivals)
@@ -58,7 +59,7 @@ def main() -> None:
     text = (HERE / "theory.template.md").read_text()
     filled = re.sub(r"<!-- (.+?) -->", lambda match: "\n".join(inserts[match[1]]), text)
     (HERE / "theory.md").write_text(filled)
-    write_theory_figures(studies["ergodic (10, 2)", "aapi"], HERE / "pictures", formats=("png",))
+    write_theory_figures(studies["ergodic (10, 2)", "aapi-paper"], HERE / "pictures", formats=("png",))
     for unused in ("noise", "online-learning"):
         (HERE / "pictures" / f"theory-{unused}.png").unlink()
 
@@ -110,17 +111,17 @@ def pairs(studies, names, digits=4):
     """Measurements beside their bounds."""
     lines = []
     for (problem, name), study in studies.items():
-        found = {pair.name: pair for pair in study.pairs}
+        found = {check.name: check for check in study.checks}
         chosen = [found[each] for each in names]
-        told = [f"{number(pair.measured, digits)} ≤ {number(pair.bound)}" for pair in chosen]
-        lines.append([problem, name, *told])
+        texts = [f"{number(check.measured, digits)} ≤ {number(check.bound)}" for check in chosen]
+        lines.append([problem, name, *texts])
     return table(["problem", "algorithm", *names], lines)
 
 
 def decay():
     """ε₀ and C̃, for returns and features of several kinds."""
     mdp, lengths = ergodic(10, 2), [500 << i for i in range(7)]
-    last = theory.analysed_runs(algorithm("aapi"), mdp, STEPS, 1).last_policy
+    last = theory.analysed_runs(algorithm("aapi-paper"), mdp, STEPS, 1).last_policy
     kinds = [
         ("one-hot", 10, None, "uniform", None),
         ("one-hot", 40, None, "uniform", None),
@@ -188,7 +189,7 @@ def the_theorem(studies):
     """Rates and phase lengths."""
     lines = []
     for (problem, name), study in studies.items():
-        if name != "aapi":
+        if name != "aapi-paper":
             continue
         known, lengths = study.constants, study.phase_lengths
         time = f"{'' if known.mixing_time_exact else '≥ '}{known.mixing_time}"
@@ -208,7 +209,7 @@ def the_theorem(studies):
 
 def ratios(studies) -> str:
     """How much larger the rate is than the regret."""
-    ours = [study for (_, name), study in studies.items() if name == "aapi"]
+    ours = [study for (_, name), study in studies.items() if name == "aapi-paper"]
     found = [study.theorem.rate / study.analysis.decomposition.total("regret").mean() for study in ours]
     return f"{min(found):,.0f} to {max(found):,.0f}"
 
@@ -229,7 +230,7 @@ def growth(rivals):
 
 def slips():
     """What the paper says, what holds, what shows it."""
-    lines = [[slip.name, slip.printed, slip.instead, slip.shown] for slip in theory.find_slips()]
+    lines = [[each.name, each.printed, each.instead, each.shown] for each in theory.find_errata()]
     escaped = [[cell.replace("|", "&#124;") for cell in line] for line in lines]
     return table(["slip", "printed", "instead", "shown"], escaped)
 

@@ -17,8 +17,9 @@ from aapi.environments import access_control, deep_sea, ergodic, river_swim
 from aapi.evaluation import SelfConsistent
 from aapi.experiments import Store, summarise
 from aapi.improvement import ExponentialAverage, Predicted, PreviousEstimate, Zero
+from aapi.report.ablation import ablations
+from aapi.report.ablation_effects import ablation_effects
 from aapi.report.markdown import comparison_lines, result_lines, scale_lines
-from aapi.report.parts import exchanges
 from aapi.schedules import Growing
 
 HERE = Path(__file__).parent
@@ -37,17 +38,17 @@ def main(untuned: str, exploration: str, flat: str, ablation: str) -> None:
     rows = [row for row in summary.rows if row.plan.study == "untuned"]
     inserts = {
         "results": result_lines(rows),
-        "targets": _fractions([row for row in rows if row.plan.algorithm == "untuned"]),
+        "targets": _fractions([row for row in rows if row.plan.algorithm == "aapi"]),
         "comparisons": comparison_lines([c for c in summary.comparisons if c.study == "untuned"]),
         "verdicts": _verdicts([c for c in summary.comparisons if c.study == "untuned"]),
         "scales": scale_lines([row for row in summary.rows if row.plan.study == "untuned, rewards scaled"]),
         "exploration": _grid(rewards),
         "flat": _grid(_summary(flat).rows),
         "surprise": _surprises(),
-        "effects": [f"- {told}" for told in exchanges(_summary(ablation).rows)[0].effects()],
+        "effects": [f"- {line}" for line in ablation_effects(ablations(_summary(ablation).rows)[0])],
     }
 
-    figure = Path(ablation) / "figures" / "ablation-parts-two-column.png"
+    figure = Path(ablation) / "figures" / "ablation-scores-two-column.png"
     shutil.copyfile(figure, HERE / "pictures" / "ablation.png")
 
     def insert(match: re.Match[str]) -> str:

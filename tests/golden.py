@@ -63,9 +63,10 @@ def policy_arrays(policy):
 
 def stages(algorithm, env, features, steps):
     """Every phase of a batch."""
-    from aapi.algorithms import simulator
+    from aapi.batch import simulator
+    from aapi.learners import play
 
-    return algorithm.phases(simulator(env, features, SEED)(range(RUNS)), steps)
+    return play(algorithm, simulator(env, features, SEED)(range(RUNS)), steps)
 
 
 def hashes(algorithm, env, features, steps) -> list[str]:
@@ -172,7 +173,7 @@ def batch_cases():
         ("sea one-hot", sea, OneHot()), ("sea 12", deep_sea(12), OneHot()),
     ):  # fmt: skip
         yield f"untuned {called}", (hashes, aapi.AAPI(), env, features, 4000)
-        yield f"uniform {called}", (hashes, aapi.algorithms.Uniform(phase_length=300), env, features, 1000)
+        yield f"uniform {called}", (hashes, aapi.learners.Uniform(phase_length=300), env, features, 1000)
         for form in ("relative", "finite-horizon", "discounted"):
             algorithm = aapi.RLSVI(phase_length=100, horizon=12, form=form, ridge=0.3)
             yield f"rlsvi {form} {called}", (hashes, algorithm, env, features, 1000)
@@ -195,7 +196,7 @@ def vector_cases():
             yield f"{name} {judge} {place}", (hashes, algorithm, cart, chosen, 1100)
     for place, chosen in features.items():
         yield f"untuned {place}", (hashes, aapi.AAPI(), cart, chosen, 1500)
-        yield f"uniform {place}", (hashes, aapi.algorithms.Uniform(phase_length=300), cart, chosen, 700)
+        yield f"uniform {place}", (hashes, aapi.learners.Uniform(phase_length=300), cart, chosen, 700)
         for form in ("relative", "finite-horizon", "discounted"):
             algorithm = aapi.RLSVI(phase_length=150, horizon=5, form=form, ridge=20.0, memory=250)
             yield f"rlsvi {form} {place}", (hashes, algorithm, cart, chosen, 700)
@@ -263,7 +264,11 @@ def main() -> None:
     different = [name for name in before if found.get(name) != before[name]]
     print(f"{len(found)} cases, {len(different)} differ")
     for name in different:
-        marks = [w for w, a, b in zip(("rewards", "policies", "q_hats"), before[name], found.get(name, [""] * 3), strict=True) if a != b]
+        marks = [
+            w
+            for w, a, b in zip(("rewards", "policies", "q_hats"), before[name], found.get(name, [""] * 3), strict=True)
+            if a != b
+        ]
         print("  ", name, marks)
 
 

@@ -11,7 +11,7 @@ STUDY = Study(
         {"name": "cartpole", "steps": 1000, "features": "fourier:1", "settings": {"phase_length": 250, "horizon": 10}},
     ],
     algorithms=[
-        {"name": "aapi", "eta": GRID, "tune": ["eta"]},
+        {"name": "aapi-paper", "eta": GRID, "tune": ["eta"]},
         {"name": "politex", "eta": GRID, "tune": ["eta"]},
         {"name": "rlsvi", "ridge": 1.0, "horizon": 4},
     ],
@@ -22,7 +22,7 @@ STUDY = Study(
 TOGETHER = Study(
     name="one η, rewards scaled",
     problems=[{"name": "deep-sea", "size": 4, "reward_scale": [0.01, 1.0, 100.0]}],
-    algorithms=[{"name": name, "eta": GRID, "tune": ["eta"], "together": True} for name in ("aapi", "politex")],
+    algorithms=[{"name": name, "eta": GRID, "tune": ["eta"], "together": True} for name in ("aapi-paper", "politex")],
     steps=2000,
     runs=2,
     tuning_runs=1,
@@ -35,7 +35,7 @@ def long_study(steps=200_000, points=5):
     return Study(
         name="small",
         problems=[{"name": "ergodic", "states": 10, "actions": 2}, {"name": "deep-sea", "size": 6}],
-        algorithms=[{"name": "aapi", "eta": etas, "tune": ["eta"]}, {"name": "greedy"}],
+        algorithms=[{"name": "aapi-paper", "eta": etas, "tune": ["eta"]}, {"name": "greedy"}],
         steps=steps,
         runs=4,
         tuning_runs=3,

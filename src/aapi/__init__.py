@@ -9,18 +9,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from aapi.registration import register
+from aapi.registration import register_when_imported
 
 if TYPE_CHECKING:
     from aapi import (
         agent,
-        algorithms,
+        approximation,
         environments,
         errors,
         evaluation,
         exploration,
         features,
         improvement,
+        learners,
         mdp,
         memory,
         schedules,
@@ -28,40 +29,49 @@ if TYPE_CHECKING:
         theory,
     )  # fmt: skip
     from aapi.agent import Agent, load
-    from aapi.algorithms import AAPI, RLSVI, AdaptiveFTRL, GreedyAPI, PolicyIteration, Politex, Result, run
+    from aapi.batch import run
+    from aapi.learners import AAPI, RLSVI, AdaptiveFTRL, Exploring, GreedyAPI, Learner, PolicyIteration, Politex, play
     from aapi.mdp import FiniteMDP
+    from aapi.result import Result
 
 __version__ = "0.1.0"
+_HOME = {
+    "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
+} | dict.fromkeys(
+    ("AAPI", "RLSVI", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner", "PolicyIteration", "Politex", "play"),
+    "aapi.learners",
+)  # fmt: skip
+_MOVED = {"algorithms": "learners", "names": "registry"}
 __all__ = [
     "AAPI",
     "RLSVI",
     "AdaptiveFTRL",
     "Agent",
+    "Exploring",
     "FiniteMDP",
     "GreedyAPI",
+    "Learner",
     "PolicyIteration",
     "Politex",
     "Result",
     "agent",
-    "algorithms",
+    "approximation",
     "environments",
     "errors",
     "evaluation",
     "exploration",
     "features",
     "improvement",
+    "learners",
     "load",
     "mdp",
     "memory",
+    "play",
     "run",
     "schedules",
     "simulation",
     "theory",
 ]
-
-_HOME = {"FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent"} | dict.fromkeys(
-    ["AAPI", "RLSVI", "AdaptiveFTRL", "GreedyAPI", "PolicyIteration", "Politex", "Result", "run"], "aapi.algorithms"
-)
 
 
 def __getattr__(name: str) -> Any:
@@ -69,6 +79,8 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(_HOME[name]), name)
     if name in __all__:
         return importlib.import_module(f"aapi.{name}")
+    if name in _MOVED:
+        raise AttributeError(f"aapi.{name} is now aapi.{_MOVED[name]}")
     raise AttributeError(f"module 'aapi' has no attribute {name!r}")
 
 
@@ -76,4 +88,4 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-register()
+register_when_imported()

@@ -1,6 +1,6 @@
 """The errors that a user can cause; the command turns each into one line and exit status 2."""
 
-__all__ = ["AapiError", "DoesNotExist", "InvalidInput", "TooLarge"]
+__all__ = ["AapiError", "DoesNotExist", "InvalidInput", "TooLarge", "one_line"]
 
 
 class AapiError(ValueError):
@@ -17,3 +17,9 @@ class DoesNotExist(AapiError):
 
 class TooLarge(AapiError):
     """The quantity asked for exists, but is not computed for models of this size."""
+
+
+def one_line(error: BaseException) -> str:
+    """An error of somebody else's code in one line: its kind, and the first line of what it says."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

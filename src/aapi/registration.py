@@ -1,4 +1,4 @@
-"""The problems as Gymnasium environments: importing `aapi` makes them known, and nothing heavier is imported for it.
+"""The problems as Gymnasium environments: importing `aapi` makes them known, and imports nothing heavy for it.
 
     import aapi
     import gymnasium
@@ -9,7 +9,17 @@ or, in one step, gymnasium.make("aapi:aapi/DeepSea-v0", size=20).
 
 from __future__ import annotations
 
-__all__ = ["ENVIRONMENTS", "register"]
+import importlib.util
+import sys
+from importlib.abc import MetaPathFinder
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+__all__ = ["ENVIRONMENTS", "register", "register_when_imported"]
 
 ENVIRONMENTS = {
     "aapi/AccessControl-v0": "AccessControlEnv",
@@ -28,3 +38,32 @@ def register() -> None:
     for name, environment in ENVIRONMENTS.items():
         if name not in registration.registry:  # which Gymnasium would warn about
             registration.register(id=name, entry_point=f"aapi.environments.gymnasium:{environment}")
+
+
+def register_when_imported() -> None:
+    """Make the environments known now, if Gymnasium is imported already; else as soon as somebody imports it."""
+    if "gymnasium" in sys.modules:
+        register()
+    elif not any(isinstance(finder, _GymnasiumFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _GymnasiumFinder())
+
+
+class _GymnasiumFinder(MetaPathFinder):
+    """Finds Gymnasium as it would be found without it, and registers the environments once it is loaded."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None  # noqa: ARG002 - the interface
+    ) -> ModuleSpec | None:  # fmt: skip
+        if name != "gymnasium":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_register(module: ModuleType) -> None:
+                execute(module)
+                register()
+
+            spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
+        return spec

@@ -2,33 +2,98 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from aapi.checks import at_least, finite
+from aapi.errors import InvalidInput
 
-__all__ = ["Growing", "Schedule"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aapi.approximation import QSpace
+
+    ScheduleLike: TypeAlias = "int | Schedule | Callable[[int, int, QSpace], int]"
+
+__all__ = ["Constant", "Growing", "Schedule", "as_schedule"]
 
 
-class Schedule(Protocol):
-    """The lengths of phases, the same in all runs. A phase counts in Algorithm 1's sums in proportion to its length."""
+class Schedule:
+    """The lengths of phases, the same in all runs. A phase counts in Algorithm 1's sums in proportion to its length.
+
+    One of yours needs `__call__` alone; a function will do.
+    """
 
     @property
-    def shortest(self) -> int:
+    def shortest_phase(self) -> int:
         """No phase is shorter."""
+        return 1
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
 
-    def __call__(self, phase: int, time: int, size: int, tables: bool) -> int:
-        """The length of a phase, counted from 1, that begins after `time` steps.
+    def __call__(self, phase: int, time: int, space: QSpace) -> int:
+        """The length of a phase, counted from 1, that begins after `time` steps."""
+        raise NotImplementedError
 
-        size: of a Q-function, states · actions in a table; or, if not `tables`, features · actions.
-        """
+    def count(self, num_steps: int, space: QSpace, gap: int) -> int:
+        """How many whole phases there are in so many steps, if `gap` steps lie between them."""
+        phases, time = 0, 0
+        while True:
+            time += self(phases + 1, time, space)
+            if time > num_steps:
+                return phases
+            phases, time = phases + 1, time + gap
 
 
 @dataclass(frozen=True)
-class Growing:
+class Constant(Schedule):
+    """Phases of τ steps."""
+
+    length: int
+
+    def check(self) -> None:
+        """No phase may be empty."""
+        at_least(1, phase_length=self.length)
+
+    @property
+    def shortest_phase(self) -> int:
+        """τ."""
+        return int(self.length)
+
+    def __call__(self, phase: int, time: int, space: QSpace) -> int:
+        """τ."""
+        return int(self.length)
+
+    def count(self, num_steps: int, space: QSpace, gap: int) -> int:
+        """(T + gap)/(τ + gap), rounded down."""
+        return int((num_steps + gap) // (self.length + gap))
+
+
+@dataclass(frozen=True)
+class _Function(Schedule):
+    """A function of the user's."""
+
+    function: Callable[[int, int, QSpace], int]
+
+    def __call__(self, phase: int, time: int, space: QSpace) -> int:
+        steps = self.function(phase, time, space)
+        at_least(1, **{f"the length of phase {phase}": steps})
+        return int(steps)
+
+
+def as_schedule(part: ScheduleLike) -> Schedule:
+    """A schedule: one length for all phases, a schedule, or a function that is one; or an error."""
+    if isinstance(part, Schedule):
+        return part
+    if isinstance(part, type | str) or (not callable(part) and not isinstance(part, numbers.Real)):
+        raise InvalidInput(f"phase_length must be a whole number or a schedule such as Growing(), not {part!r}")
+    return _Function(part) if callable(part) else Constant(part)
+
+
+@dataclass(frozen=True)
+class Growing(Schedule):
     """Phases of max(shortest, min(most, per_pair · pairs), share · t) steps after t steps.
 
     In the first phase, `first` stands for per_pair: acting at random long enough to see most pairs. Early policies are
@@ -46,12 +111,18 @@ class Growing:
     per_weight: float = 0.4
     most: int = 5000
 
+    @property
+    def shortest_phase(self) -> int:
+        """As it is given."""
+        return int(self.shortest)
+
     def check(self) -> None:
         """No number may be negative, and no phase empty."""
         at_least(1, shortest=self.shortest, most=self.most)
         finite(0.0, per_pair=self.per_pair, share=self.share, first=self.first, per_weight=self.per_weight)
 
-    def __call__(self, phase: int, time: int, size: int, tables: bool) -> int:
+    def __call__(self, phase: int, time: int, space: QSpace) -> int:
         """The length of a phase."""
-        each = self.per_weight if not tables else self.first if phase == 1 else self.per_pair
+        each = self.per_weight if not space.countable else self.first if phase == 1 else self.per_pair
+        size = space.rows * space.num_actions
         return int(max(self.shortest, min(self.most, each * size), self.share * time))

@@ -51,7 +51,7 @@ def test_every_algorithm_learns_with_one_hot_features(agent, algorithm):
 
 
 def test_a_tuple_of_gymnasiums_own_is_a_table(agent):
-    assert agent(env="Blackjack-v1", phase_length=500, horizon=3).learn(600).simulation.shape == (1, 704, 2)
+    assert agent(env="Blackjack-v1", phase_length=500, horizon=3).learn(600).space.shape(1) == (1, 704, 2)
 
 
 def test_defaults_depend_on_the_observations(agent):
@@ -93,8 +93,8 @@ def test_a_callback_stops_learning_with_false_and_nothing_else(agent):
 def test_agents_of_one_seed_learn_the_same_and_others_do_not(agent):
     first, second, other = (agent(seed=seed).learn(120) for seed in (7, 7, 8))
     assert first.simulation.rewards.tolist() == second.simulation.rewards.tolist()
-    assert np.array_equal(first.history.total, second.history.total)
-    assert not np.array_equal(first.history.total, other.history.total)
+    assert np.array_equal(first.session.state.total, second.session.state.total)
+    assert not np.array_equal(first.session.state.total, other.session.state.total)
 
 
 def test_predictions_follow_the_policy(agent):
@@ -117,7 +117,7 @@ def test_neither_predictions_nor_evaluations_disturb_learning(agent):
     disturbed.learn(100)
     assert np.array_equal(disturbed.simulation.rewards, undisturbed.simulation.rewards)
     assert np.array_equal(disturbed.simulation.streams, undisturbed.simulation.streams)
-    assert np.array_equal(disturbed.history.total, undisturbed.history.total)
+    assert np.array_equal(disturbed.session.state.total, undisturbed.session.state.total)
 
 
 def test_an_agents_own_environment_is_not_evaluated_in(agent):
@@ -181,8 +181,8 @@ def test_known_bounds_are_for_the_environments_own_observations(algorithm):
     )
     rescaled = RescaleObservation(clipped, np.float32(0.0), np.float32(1.0))
     learner = aapi.Agent(algorithm("AAPI"), rescaled, Fourier(order=1))
-    assert learner.basis.low.tolist() == [0.0] * 4
-    assert learner.basis.width.tolist() == [1.0] * 4
+    assert learner.space.basis.low.tolist() == [0.0] * 4
+    assert learner.space.basis.width.tolist() == [1.0] * 4
 
 
 def test_a_number_that_never_changes_does_no_harm(algorithm):
@@ -263,7 +263,7 @@ def test_learning_can_be_interrupted_and_go_on(algorithm, tmp_path):
     assert (learner.num_steps, learner.num_phases) == (129, 2)
     learner.save(tmp_path / "agent.aapi")
     learner.learn(71)
-    assert (learner.num_steps, learner.num_phases, learner.simulation.filled) == (200, 4, 0)
+    assert (learner.num_steps, learner.num_phases, learner.steps_left) == (200, 4, 50)
 
 
 @pytest.mark.parametrize("algorithm_name", ["AAPI", "RLSVI"])
@@ -305,8 +305,8 @@ def test_an_observation_without_bounds_needs_some(algorithm):
     with pytest.raises(InvalidInput, match=r"observation\[1\] lies in \[-inf, 5\].*give low and high"):
         aapi.Agent(algorithm("AAPI"), env)
     learner = aapi.Agent(algorithm("AAPI"), env, Fourier(order=2, low=-2.0, high=[1.0, 5.0]))
-    assert learner.basis.low.tolist() == [-2.0, -2.0]
-    assert learner.basis.width.tolist() == [3.0, 7.0]
+    assert learner.space.basis.low.tolist() == [-2.0, -2.0]
+    assert learner.space.basis.width.tolist() == [3.0, 7.0]
     assert aapi.Agent(algorithm("AAPI"), env, signs).learn(60).num_phases == 1
 
 
@@ -323,7 +323,7 @@ def test_an_observation_without_bounds_needs_some(algorithm):
         ({"features": lambda observation: [np.nan]}, "features"),
         ({"seed": -1}, "seed must be at least 0, not -1"),
         ({"seed": 1.5}, "seed must be a whole number, not 1.5"),
-        ({"algorithm": "AAPI"}, "algorithm must be"),
+        ({"algorithm": "AAPI"}, "a learner is AAPI"),
         ({"algorithm": aapi.AAPI(phase_length=50, evaluate=aapi.evaluation.ExactQ())}, "use MonteCarlo"),
         ({"algorithm": aapi.AAPI(phase_length=0, evaluate=aapi.evaluation.MonteCarlo(horizon=1))}, "phase_length"),
     ],

@@ -46,15 +46,12 @@ class Failing:
     def __init__(self, error):
         self.error, self.calls = error, 0
 
-    def check(self, phase_length):
-        pass
-
-    def __call__(self, simulation, policy, data):
+    def __call__(self, policy, seen):
         self.calls += 1
         if self.calls == 3:
-            simulation.streams[:] += np.uint64(1)
+            seen.data.streams[:] += np.uint64(1)
             raise self.error
-        return MonteCarlo(5)(simulation, policy, data)
+        return MonteCarlo(5)(policy, seen)
 
 
 def cartpole():

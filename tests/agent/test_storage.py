@@ -13,7 +13,7 @@ import aapi
 from aapi.agent import made_environment
 from aapi.errors import InvalidInput
 from aapi.files import read_arrays
-from aapi.names.environments import make_environment
+from aapi.registry.gymnasium_ids import make_environment
 
 ENVS = {
     "table": "little/Discrete-v0",
@@ -85,7 +85,7 @@ def test_a_file_is_arrays_and_json(saved):
             array = np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
             assert array.dtype.kind in "biuf"
     description = json.loads(read_arrays("agent.aapi", "an agent")["agent"].tobytes())
-    assert description["format"] == 2
+    assert description["format"] == 3
     assert description["algorithm"]["part"] == "PolicyIteration"
     rule = {"ending": "keep", "limit": None, "max_episode_steps": None, "wrappers": []}
     assert description["env"] == {"id": "little/Box-v0", "kwargs": {"name": "Box"}} | rule
@@ -96,7 +96,7 @@ def test_pickles_are_never_loaded(saved, tmp_path):
     refused("agent.aapi", match=r"not a saved agent \(nor is anything else, a pickle for one, ever loaded\)")
     trap = np.empty((), dtype=object)
     trap[()] = Trap()
-    for name in ("history_total", "agent", "whatever", "stream"):
+    for name in ("state_total", "agent", "whatever", "stream"):
         alter(saved(), **{name: lambda _: trap} if name != "whatever" else {name: trap})
         refused("agent.aapi", match="holds pickled objects, which are never loaded")
     with zipfile.ZipFile(saved(), "a") as archive:
@@ -176,8 +176,8 @@ def test_an_environment_is_made_as_it_was(saved, agent):
 
 
 def test_a_newer_format_is_refused_with_what_to_do(saved):
-    alter(saved(), lambda description: description.update(format=3))
-    refused("agent.aapi", match="has format 3, and this version of aapi reads format 2: upgrade aapi to read it")
+    alter(saved(), lambda description: description.update(format=4))
+    refused("agent.aapi", match="has format 4, and this version of aapi reads format 3: upgrade aapi to read it")
 
 
 def test_truncated_files_are_refused(saved, tmp_path):
@@ -206,11 +206,11 @@ def test_a_flipped_byte_is_noticed_or_changes_nothing(saved, tmp_path, kind):
 
 # What a file may say, and its arrays fit together, but would lead kernels, which check nothing, astray.
 ASTRAY = {
-    "states": ("table", None, {"phase_states": lambda x: x + 2**30}),
-    "negative states": ("table", None, {"phase_states": lambda x: x - 2**30}),
-    "actions": ("table", None, {"phase_actions": lambda x: x + 2**30}),
-    "negative actions": ("weights", None, {"phase_actions": lambda x: x - 1}),
-    "remembered actions": ("rlsvi", None, {"history_actions": lambda x: x + 2**30}),
+    "states": ("table", None, {"stretch_states": lambda x: x + 2**30}),
+    "negative states": ("table", None, {"stretch_states": lambda x: x - 2**30}),
+    "actions": ("table", None, {"stretch_actions": lambda x: x + 2**30}),
+    "negative actions": ("weights", None, {"stretch_actions": lambda x: x - 1}),
+    "remembered actions": ("rlsvi", None, {"state_memories_0_actions": lambda x: x + 2**30}),
     "too much remembered": ("rlsvi", lambda d: d["algorithm"].update(memory=7), {}),
     "state": ("table", None, {"current": lambda _: np.array(2**40)}),
     "negative state": ("table", None, {"current": lambda _: np.array(-1)}),
@@ -218,27 +218,27 @@ ASTRAY = {
     "short vector": ("weights", None, {"current": lambda x: x[:1]}),
     "flat vector": ("weights", None, {"current": lambda x: np.zeros((2, 2))}),
     "no vector": ("weights", None, {"current": None}),
-    "negative phase": ("sampled", None, {"history_phase": lambda _: np.array(-5)}),
-    "phase": ("sampled", None, {"history_phase": lambda _: np.array(2**62)}),
-    "phases of weights": ("weights", None, {"history_phase": lambda _: np.array(-1)}),
-    "impossible policy": ("table", None, {"history_policy": lambda x: 0.0 * x}),
-    "negative policy": ("table", None, {"history_policy": lambda x: -x}),
-    "negative temperature": ("weights", None, {"history_policy_constant": lambda x: x - 1.0}),
-    "impossible exploration": ("untuned", None, {"history_exploration": lambda x: 2.0 * x}),
-    "nobody who explores": ("untuned", None, {"history_exploring": None}),
+    "negative phase": ("sampled", None, {"state_k": lambda _: np.array(-5)}),
+    "phase": ("sampled", None, {"state_k": lambda _: np.array(2**62)}),
+    "phases of weights": ("weights", None, {"state_k": lambda _: np.array(-1)}),
+    "impossible policy": ("table", None, {"state_policy": lambda x: 0.0 * x}),
+    "negative policy": ("table", None, {"state_policy": lambda x: -x}),
+    "negative temperature": ("weights", None, {"state_policy_constant": lambda x: x - 1.0}),
+    "impossible exploration": ("untuned", None, {"state_excursion_policies": lambda x: 2.0 * x}),
+    "nobody who explores": ("untuned", None, {"state_excursion_runs": None}),
     "an exploration that nobody wanted": (
         "table",
         None,
-        {"history_exploration": np.full((1, 4, 2), 0.5), "history_exploring": np.array([True])},
+        {"state_excursion_policies": np.full((1, 4, 2), 0.5), "state_excursion_runs": np.array([True])},
     ),
     "an exploration of vectors": (
         "weights",
         None,
-        {"history_exploration": np.full((1, 18, 2), 0.5), "history_exploring": np.array([True])},
+        {"state_excursion_policies": np.full((1, 18, 2), 0.5), "state_excursion_runs": np.array([True])},
     ),
-    "states never seen": ("untuned", None, {"history_memory_0_seen": lambda x: x & False}),
-    "negative counts": ("untuned", None, {"history_memory_0_visits": lambda x: x - 1e6}),
-    "endless draws": ("untuned", None, {"history_memory_0_times": lambda x: -x}),
+    "states never seen": ("untuned", None, {"state_inner_memories_0_seen": lambda x: x & False}),
+    "negative counts": ("untuned", None, {"state_inner_memories_0_visits": lambda x: x - 1e6}),
+    "endless draws": ("untuned", None, {"state_inner_memories_0_transition_counts": lambda x: -x}),
     "phases without end": ("untuned", lambda d: d.update(steps=10**15), {}),
     "steps that are none": ("untuned", lambda d: d.update(steps=30.5), {}),
     "dead stream": ("rlsvi", None, {"stream": lambda x: 0 * x}),
@@ -256,11 +256,11 @@ ASTRAY = {
     "seed of snapshot": ("weights", lambda d: d["snapshot"]["begun"].update(seed="x"), {}),
     "actions of snapshot": ("weights", None, {"snapshot_actions": lambda x: x + 99}),
     "length of snapshot": ("weights", lambda d: d["snapshot"].update(length=10**400), {}),
-    "history of nan": ("weights", None, {"history_total": lambda x: x * np.nan}),
-    "history of another shape": ("weights", None, {"history_total": lambda x: x[:, :-1]}),
-    "history of another type": ("table", None, {"history_q_hat": lambda x: x.astype(np.float32)}),
-    "rewards of another shape": ("weights", None, {"phase_rewards": lambda x: x[0]}),
-    "complex rewards": ("weights", None, {"phase_rewards": lambda x: x * 1j}),
+    "learning of nan": ("weights", None, {"state_total": lambda x: x * np.nan}),
+    "learning of another shape": ("weights", None, {"state_total": lambda x: x[:, :-1]}),
+    "learning of another type": ("table", None, {"state_prediction": lambda x: x.astype(np.float32)}),
+    "rewards of another shape": ("weights", None, {"stretch_rewards": lambda x: x[0]}),
+    "complex rewards": ("weights", None, {"stretch_rewards": lambda x: x * 1j}),
     "no stream": ("weights", None, {"stream": None}),
     "deep space": ("weights", lambda d: d.update(observation_space=deep_space()), {}),
     "no list": ("weights", lambda d: d.update(bounds=None), {}),
@@ -274,12 +274,9 @@ def deep_space():
     return space
 
 
-@pytest.mark.parametrize("name", ["history_steps", "history_weight"])
-def test_what_a_schedule_says_is_not_read_from_a_file(saved, name):
-    path = saved("untuned")
-    expected = contents(aapi.load(path, gymnasium.make(ENVS["untuned"])).learn(300))
-    alter(path, **{name: np.array(-5)})
-    assert contents(aapi.load(path, gymnasium.make(ENVS["untuned"])).learn(300)) == expected
+def test_what_no_learner_asked_for_is_refused(saved):
+    alter(saved("untuned"), state_weight=np.array(-5.0))
+    refused("agent.aapi", match="it holds weight, of which its learner knows nothing")
 
 
 @pytest.mark.parametrize("what", ASTRAY)
@@ -311,9 +308,9 @@ def test_a_file_that_inflates_beyond_memory_is_refused(saved):
     path = saved()
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    honest = members["history_total.npy"]
-    members["history_total.npy"] = honest.replace(b"(1, 18, 2), }      ", b"(99999999, 99999)} ")
-    assert members["history_total.npy"] != honest
+    honest = members["state_total.npy"]
+    members["state_total.npy"] = honest.replace(b"(1, 18, 2), }      ", b"(99999999, 99999)} ")
+    assert members["state_total.npy"] != honest
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in members.items():
             archive.writestr(name, data)

@@ -16,7 +16,7 @@ import aapi
 def lake(capsys, tmp_path, monkeypatch):
     """An agent for FrozenLake, in lake.aapi."""
     monkeypatch.chdir(tmp_path)
-    arguments = "train FrozenLake-v1 --steps 600 --phase-length 100 --horizon 10 --eta 0.5 --save lake.aapi"
+    arguments = "train FrozenLake-v1 --steps 600 --algorithm aapi-paper --phase-length 100 --horizon 10 --eta 0.5 --save lake.aapi"
     assert run(capsys, *arguments.split())[0] == 0
     return tmp_path
 
@@ -25,7 +25,7 @@ def lake(capsys, tmp_path, monkeypatch):
 def cart(capsys, tmp_path, monkeypatch):
     """An agent for CartPole, in cart.aapi."""
     monkeypatch.chdir(tmp_path)
-    arguments = "train CartPole-v1 --features fourier:1 --steps 600 --phase-length 100 --horizon 10 --save cart.aapi"
+    arguments = "train CartPole-v1 --features fourier:1 --steps 600 --algorithm aapi-paper --phase-length 100 --horizon 10 --save cart.aapi"
     assert run(capsys, *arguments.split())[0] == 0
     return tmp_path
 

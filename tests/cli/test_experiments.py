@@ -5,7 +5,7 @@ import pytest
 from commands import run
 
 from aapi.experiments import FIGURES, Store, reproduction
-from aapi.experiments.figures import PRESETS
+from aapi.experiments.paper_studies import PRESETS, Preset
 
 STUDY = """
 steps = 2000
@@ -15,7 +15,7 @@ tuning_runs = 2
 name = "ergodic"
 states = [5, 10]
 [[algorithms]]
-name = "aapi"
+name = "aapi-paper"
 eta = [0.1, 1]
 tune = ["eta"]
 [[algorithms]]
@@ -57,22 +57,17 @@ def test_tuning_runs_are_never_reported_ones():
 
 @pytest.mark.slow
 def test_reproduce_ends_with_the_table_and_the_path(capsys, tmp_path, monkeypatch):
-    few = {
-        "figures": {"runs": 2, "tuning_runs": 1},
-        "others": {"runs": 1, "tuning_runs": 1},
-        "shorter": 50,
-        "points": 7,
-    }
+    few = Preset(points=7, shorter=50, runs=2, tuning_runs=1, other_runs=1, other_tuning_runs=1)
     monkeypatch.setitem(PRESETS, "quick", few)
     status, out, err = run(capsys, "reproduce", "ergodic", "--out", str(tmp_path))
     assert status == 0
     assert re.search(r"^ergodic 10,2 +politex +eta \S+ +0\.\d+ ± 0\.\d+ +\d+\.\d% +[\d,]+ +\d+\.\d s$", out, re.M)
-    assert re.search(r"^aapi +eta \S+ +×100 ", out, re.M)
+    assert re.search(r"^aapi-paper +eta \S+ +×100 ", out, re.M)
     assert max(map(len, out.splitlines()[:-2])) <= 80
     assert str(tmp_path) in out.splitlines()[-2]
     page = (tmp_path / "results.md").read_text()
     assert "## one η, rewards scaled" in page
-    assert "| aapi − politex |" in page
+    assert "| aapi-paper − politex |" in page
     status, out, err = run(capsys, "reproduce", "ergodic", "--out", str(tmp_path), "--json")
     facts = json.loads(out)
     assert (status, err) == (0, "")
@@ -81,7 +76,7 @@ def test_reproduce_ends_with_the_table_and_the_path(capsys, tmp_path, monkeypatc
     scaled = {
         (row["problem"], row["reward_scale"]): row["score"]
         for row in facts["rows"]
-        if row["study"] == "one η, rewards scaled" and row["algorithm"] == "aapi"
+        if row["study"] == "one η, rewards scaled" and row["algorithm"] == "aapi-paper"
     }
     for problem in ("ergodic 5,2", "ergodic 50,10"):  # AAPI does not see the scale of rewards
         assert scaled[problem, 100.0] == pytest.approx(scaled[problem, 1.0], abs=1e-9)

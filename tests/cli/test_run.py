@@ -15,7 +15,7 @@ from aapi.evaluation import MonteCarlo
 
 def test_json_is_what_the_library_gives(capsys):
     arguments = (
-        "run deep-sea --size 6 --algorithm aapi --eta 0.3 --phase-length 180 --horizon 12 --ridge 1 --steps 5000 "
+        "run deep-sea --size 6 --algorithm aapi-paper --eta 0.3 --phase-length 180 --horizon 12 --ridge 1 --steps 5000 "
         "--runs 5 --seed 3 --threads 2 --json"
     )
     status, out, err = run(capsys, *arguments.split())
@@ -34,7 +34,7 @@ def test_json_is_what_the_library_gives(capsys):
     assert facts["steps_per_second"] == pytest.approx(25_000 / facts["seconds"])
 
 
-@pytest.mark.parametrize("algorithm", ["aapi", "politex", "ftrl", "greedy", "rlsvi"])
+@pytest.mark.parametrize("algorithm", ["aapi", "aapi-paper", "politex", "ftrl", "greedy", "rlsvi"])
 @pytest.mark.parametrize("problem", ["ergodic", "deep-sea --size 4", "river-swim", "access-control", "garnet"])
 def test_every_algorithm_runs_on_every_problem_with_its_defaults(capsys, algorithm, problem):
     arguments = f"run {problem} --algorithm {algorithm} --steps 3000 --runs 2".split()
@@ -47,7 +47,7 @@ def test_every_algorithm_runs_on_every_problem_with_its_defaults(capsys, algorit
 
 def test_every_option_is_passed_on(capsys):
     for arguments, settings in (
-        ("--norm span --sampled 5 --centre", {"norm": "span", "sampled": 5, "centre": True}),
+        ("--algorithm aapi-paper --norm span --sampled 5 --centre", {"norm": "span", "sampled": 5, "centre": True}),
         ("--algorithm politex --schedule sqrt --no-centre", {"schedule": "sqrt", "centre": False}),
         ("--algorithm rlsvi --form discounted --noise-variance 0.5", {"form": "discounted", "noise_variance": 0.5}),
         ("--evaluation exact --phase-length 7", {"evaluation": "exact", "phase_length": 7}),
@@ -63,7 +63,7 @@ def test_every_option_is_passed_on(capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ("--algorithm untuned", {"phase_length": "growing", "eta": 1.0, "exploration": "discovery+posterior"}),
+        ("--algorithm aapi", {"phase_length": "growing", "eta": 1.0, "exploration": "discovery+posterior"}),
         ("--evaluation lstd --trace 0.5 --norm span", {"evaluation": "lstd", "trace": 0.5}),
         ("--evaluation lspe --reuse phase", {"evaluation": "lspe", "reuse": "phase"}),
         ("--evaluation importance --window 500", {"evaluation": "importance", "window": 500, "horizon": 10}),
@@ -79,7 +79,7 @@ def test_parts_by_their_names(capsys, arguments, told):
     assert facts["settings"].items() >= told.items()
     assert facts["surprise"] > 0.0
     assert (facts["conditioning"] is not None) == ("--evaluation ls" in arguments)
-    assert (facts["explored"] > 0) == ("untuned" in arguments or "--exploration" in arguments)
+    assert (facts["explored"] > 0) == ("--evaluation" not in arguments or "--exploration" in arguments)
 
 
 def test_a_model_file_runs(capsys, tmp_path):
@@ -131,22 +131,23 @@ def test_a_constant_curve_is_plotted(capsys, tmp_path):
     [
         (
             "--algorithm rlsvi --eta 1",
-            "rlsvi takes --phase-length, --form, --horizon, --ridge, --noise-variance, --memory, not --eta",
+            "rlsvi takes --phase-length, --horizon, --form, --ridge, --noise-variance, --memory, not --eta",
         ),
         ("--algorithm greedy --norm sup", "greedy takes --phase-length, --evaluation, --horizon, --centre, --ridge"),
         ("--evaluation exact --ridge 1", "exact evaluation takes no --ridge"),
         ("--evaluation lstd --horizon 5", "lstd evaluation takes no --horizon"),
         ("--evaluation lstd --trace 1", "--trace must be below 1, not 1.0"),
         ("--evaluation self-consistent --prior 0", "--prior must be a finite number larger than 0, not 0.0"),
-        ("--side-information predicted", "policies that have not acted yet, which MonteCarlo"),
+        ("--algorithm aapi-paper --side-information predicted", "policies that have not acted yet, which MonteCarlo"),
         (
             "--exploration discovery+luck",
             "--exploration must be none, or of discovery, posterior, fewest-visits, uniform",
         ),
         ("--phase-length long", "--phase-length: 'long' is neither a whole number nor growing"),
-        ("--algorithm untuned --ridge 1", "untuned takes --phase-length, --eta, --norm, --side-information, --explor"),
-        ("--algorithm sarsa", "invalid choice: 'sarsa'"),
-        ("--horizon 5000", "--horizon must be at most the phase length, 1000, not 5000"),
+        ("--ridge 1", "--ridge is a setting of an evaluation: name one with --evaluation, or take aapi-paper"),
+        ("--algorithm sarsa", "unknown algorithm 'sarsa': choose aapi, aapi-paper, politex"),
+        ("--algorithm untuned", "unknown algorithm 'untuned': it is now aapi (aapi.AAPI() without tuning;"),
+        ("--algorithm aapi-paper --horizon 5000", "--horizon must be at most the phase length, 1000, not 5000"),
         ("--steps 0", "--steps must be at least 1, not 0"),
         ("--eta nan", "--eta must be a finite number larger than 0, not nan"),
         ("--features coordinates", "coordinates features need a model with coordinates"),

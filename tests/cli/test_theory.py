@@ -23,7 +23,7 @@ def said(capsys, *arguments):
 def test_for_people(capsys):
     out = said(capsys, "ergodic", *SMALL)
     for words in (
-        "aapi on ergodic: 5 states, 2 actions", "= noise", "+ pseudo-regret", "= estimation R1", "+ online learning R2",
+        "aapi-paper on ergodic: 5 states, 2 actions", "= noise", "+ pseudo-regret", "= estimation R1", "+ online learning R2",
         "The identities hold to", "exceeded in 0 of 25 states of runs", "uniform policy", "recommended:", "p = ",
         "politex, tuned to K",
     ):  # fmt: skip
@@ -41,7 +41,7 @@ def test_for_machines_it_is_what_the_library_says(capsys):
         assert facts["curves"][part]["mean"][-1] == facts["totals"][part]["mean"]
     assert facts["settings"]["phase_length"] == 400
     assert facts["constants"]["mixing_time"] == 6
-    assert set(facts["growth"]) == {"aapi", "politex"}
+    assert set(facts["growth"]) == {"aapi-paper", "politex"}
     assert all(pair["holds"] for pair in facts["pairs"])
     assert facts["recommended_phase_length"]["mismatch"] < facts["recommended_phase_length"]["optimal_mismatch"]
 

@@ -72,7 +72,8 @@ for name, arguments in {
 }.items():
     gymnasium.register(f"{name}-v0", entry_point=Room, kwargs=arguments)
 '''
-SHORT = "--phase-length 50 --horizon 5"
+PHASES = "--phase-length 50 --horizon 5"
+SHORT = f"--algorithm aapi-paper {PHASES}"
 
 
 @pytest.fixture
@@ -125,9 +126,9 @@ def test_json_is_what_the_library_gives(capsys, tmp_path, monkeypatch):
     assert arrays("cart.aapi") == arrays("other.aapi")
 
 
-@pytest.mark.parametrize("algorithm", ["aapi", "politex", "ftrl", "greedy", "rlsvi"])
+@pytest.mark.parametrize("algorithm", ["aapi-paper", "politex", "ftrl", "greedy", "rlsvi"])
 def test_every_algorithm_trains(capsys, algorithm):
-    status, out, err = train(capsys, f"FrozenLake-v1 --algorithm {algorithm} --steps 230 {SHORT}")
+    status, out, err = train(capsys, f"FrozenLake-v1 --algorithm {algorithm} --steps 230 {PHASES}")
     assert (status, err) == (0, "")
     assert out.startswith(f"{algorithm} on FrozenLake-v1\n")
     assert "16 " in out
@@ -185,9 +186,9 @@ def test_tensorboard_gets_the_rewards(capsys, room):
     assert [event.step for event in events.Scalars("reward/phase")] == [50, 100, 150]
 
 
-@pytest.mark.parametrize("algorithm", ["aapi", "rlsvi"])
+@pytest.mark.parametrize("algorithm", ["aapi-paper", "rlsvi"])
 def test_a_run_in_pieces_is_the_run_in_one_go(capsys, room, algorithm):
-    common = f"--features fourier:2 --algorithm {algorithm} {SHORT}"
+    common = f"--features fourier:2 --algorithm {algorithm} {PHASES}"
     train(capsys, f"rooms:Room-v0 --steps 333 --save whole.aapi {common}")
     train(capsys, f"rooms:Room-v0 --steps 120 --save pieces.aapi {common}")
     status, out, err = train(capsys, "rooms:Room-v0 --resume pieces.aapi --steps 200 --save pieces.aapi")
@@ -314,7 +315,7 @@ def test_what_goes_wrong_in_the_middle_leaves_the_checkpoint(capsys, room, name,
         ("rooms:Room-v0 --steps many", "argument --steps: invalid int value: 'many'"),
         ("rooms:Room-v0 --seed -1", "--seed must be at least 0, not -1"),
         ("rooms:Room-v0 --phase-length 0", "--phase-length must be at least 1, not 0"),
-        ("rooms:Room-v0 --horizon 5000", "--horizon must be at most the phase length, 2000, not 5000"),
+        ("rooms:Room-v0 --algorithm aapi-paper --horizon 5000", "--horizon must be at most the phase length, 2000, not 5000"),
         ("rooms:Room-v0 --checkpoint-every 0 --save b.aapi", "--checkpoint-every must be at least 1, not 0"),
         ("rooms:Room-v0 --save nowhere/a.aapi", "--save nowhere/a.aapi: the folder nowhere does not exist"),
         ("rooms:Room-v0 --save .", "--save . is a folder: give a file in it"),

@@ -1,16 +1,21 @@
+"""Importance weights against Monte Carlo on-policy, against dense regressions, and by hand."""
+
 import numpy as np
 import pytest
+from experience import Past, random_policies, shape_of, uniform
 from support import interpreted
 
 import aapi
-from aapi.algorithms.run import simulator
+from aapi.approximation import Linear, LinearPolicy
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput
 from aapi.evaluation import ImportanceMonteCarlo, MonteCarlo, exact_q_values
 from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Tiles
+from aapi.kernels.linalg import aligned_zeros
 from aapi.mdp import FiniteMDP
+from aapi.memory import Experience
 from aapi.simulation import PhaseData
-from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros
 
 PAIRS = np.random.default_rng(3).normal(size=(6, 3, 4))
 PROBLEMS = {
@@ -20,29 +25,18 @@ PROBLEMS = {
 }
 
 
-def policies(seed, shape):
-    weights = np.random.default_rng(seed).random(shape)
-    return weights / weights.sum(axis=2, keepdims=True)
-
-
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("centre", [False, True])
 @pytest.mark.parametrize("horizon", [1, 6])
 def test_on_policy_it_is_monte_carlo(name, centre, horizon):
     simulation = simulator(*PROBLEMS[name])(range(3))
-    policy = policies(0, simulation.shape)
+    policy = random_policies(0, shape_of(simulation))
     evaluate = ImportanceMonteCarlo(horizon, window=None, centre=centre, ridge=0.7)
-    memory = evaluate.remembers.start(simulation)
+    past = Past.of(simulation, evaluate)
     for _ in range(2):
-        data = simulation.rollout(policy, 90)
-        memory.add(data, policy)
-    expected = MonteCarlo(horizon, centre=centre, ridge=0.7)(simulation, policy, data)
-    assert evaluate(simulation, policy, memory) == pytest.approx(expected, rel=1e-10, abs=1e-12)
-
-
-class Vectors:
-    def __init__(self, basis, shape):
-        self.features, self.shape = basis, shape
+        past.roll(simulation, policy, 90)
+    expected = past.q_hat(MonteCarlo(horizon, centre=centre, ridge=0.7), policy)
+    assert past.q_hat(evaluate, policy) == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
 BASES = {
@@ -55,8 +49,8 @@ def vector_phase(seed, policy, basis, steps=100):
     """Random observations, and actions of a policy."""
     random = np.random.default_rng(seed)
     states = random.uniform(-1, 1, (1, steps, 2))
-    chances = policy.probabilities(basis, states)[0]
-    actions = (random.random(steps) > chances[:, 0]).astype(np.int32)[None]
+    probabilities = policy.probabilities(basis, states)[0]
+    actions = (random.random(steps) > probabilities[:, 0]).astype(np.int32)[None]
     return PhaseData(states, actions, random.normal(size=(1, steps)), random.uniform(-1, 1, (1, 2)), 0, 0)
 
 
@@ -68,26 +62,22 @@ def linear_policy(seed, basis):
 
 @pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
 def test_vectors_on_policy(basis):
-    simulation, policy = Vectors(basis, (1, basis.num_features, 2)), linear_policy(0, basis)
-    evaluate = ImportanceMonteCarlo(5, window=None)
-    memory = evaluate.remembers.start(simulation)
-    data = vector_phase(1, policy, basis)
-    memory.add(data, policy)
-    expected = MonteCarlo(5)(simulation, policy, data)
-    assert evaluate(simulation, policy, memory) == pytest.approx(expected, rel=1e-8, abs=1e-9)
+    evaluate, policy = ImportanceMonteCarlo(5, window=None), linear_policy(0, basis)
+    past = Past(Linear(basis, 2), 1, evaluate.memory)
+    past.add(vector_phase(1, policy, basis), policy)
+    expected = past.q_hat(MonteCarlo(5), policy)
+    assert past.q_hat(evaluate, policy) == pytest.approx(expected, rel=1e-8, abs=1e-9)
 
 
 @pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
 def test_weighted_regression_on_vectors(basis):
-    size = basis.num_features
-    simulation, target = Vectors(basis, (1, size, 2)), linear_policy(9, basis)
+    size, target = basis.num_features, linear_policy(9, basis)
     evaluate = ImportanceMonteCarlo(3, window=150, centre=True, ridge=0.4, clip=1.5)
-    memory = evaluate.remembers.start(simulation)
+    past = Past(Linear(basis, 2), 1, evaluate.memory)
     states, actions, rewards, ratios = [], [], [], []
     for k in range(2):
         policy = linear_policy(k, basis)
-        data = vector_phase(k, policy, basis)
-        memory.add(data, policy)
+        data = past.add(vector_phase(k, policy, basis), policy)
         taken = np.arange(100), data.actions[0]
         states += list(data.states[0])
         actions += list(data.actions[0])
@@ -101,7 +91,7 @@ def test_weighted_regression_on_vectors(basis):
         ratios[-150:],
         actions[-150:],
     )
-    found = evaluate(simulation, target, memory)[0]
+    found = past.q_hat(evaluate, target)[0]
     for action in range(2):
         chosen = [t for t in range(148) if actions[t] == action]
         weights = np.array([min(1.5, ratios[t + 1] * ratios[t + 2]) for t in chosen])
@@ -119,29 +109,28 @@ def test_weights_by_hand():
     transitions[0, :, 1] = transitions[1, :, 0] = 1.0
     simulation = simulator(FiniteMDP(transitions, np.zeros((2, 2))))([0])
     evaluate = ImportanceMonteCarlo(2, window=5, ridge=0.0, clip=3.0)
-    memory = evaluate.remembers.start(simulation)
+    past = Past.of(simulation, evaluate)
     acting = np.array([[[0.5, 0.5], [0.2, 0.8]]])
     states, actions = np.array([[0, 1, 0, 1, 0]], dtype=np.int32), np.array([[0, 0, 1, 1, 0]], dtype=np.int32)
     rewards = np.array([[1.0, 2.0, 4.0, 8.0, 16.0]])
-    memory.add(PhaseData(states, actions, rewards, np.array([1]), 0, 0), acting)
+    past.add(PhaseData(states, actions, rewards, np.array([1]), 0, 0), acting)
     target = np.array([[[0.9, 0.1], [0.8, 0.2]]])
     # Returns 3, 6, 12, 24 with the weights .8/.2 clipped to 3, .1/.5, .2/.8, .9/.5.
     expected = [[[3.0, 12.0], [6.0, 24.0]]]
-    assert evaluate(simulation, target, memory) == pytest.approx(np.array(expected))
-    shrunk = ImportanceMonteCarlo(2, window=5, ridge=1.0, clip=3.0)(simulation, target, memory)
+    assert past.q_hat(evaluate, target) == pytest.approx(np.array(expected))
+    shrunk = past.q_hat(ImportanceMonteCarlo(2, window=5, ridge=1.0, clip=3.0), target)
     parts = [[[3 * 3 / 4, 0.25 * 12 / 1.25], [0.2 * 6 / 1.2, 1.8 * 24 / 2.8]]]
     assert shrunk == pytest.approx(np.array(parts))
 
 
 def test_what_the_policy_never_does_does_not_count():
     simulation = simulator(ergodic(5, 2))([0])
-    uniform = np.full(simulation.shape, 0.5)
-    never = np.zeros(simulation.shape)
+    never = np.zeros(shape_of(simulation))
     never[:, :, 1] = 1.0
     evaluate = ImportanceMonteCarlo(4, clip=1e300)
-    memory = evaluate.remembers.start(simulation)
-    memory.add(simulation.rollout(uniform, 300), uniform)
-    found = evaluate(simulation, never, memory)
+    past = Past.of(simulation, evaluate)
+    past.roll(simulation, uniform(simulation), 300)
+    found = past.q_hat(evaluate, never)
     assert np.isfinite(found).all()
     assert found.any()
 
@@ -150,30 +139,29 @@ def test_old_data_of_another_policy_do():
     """Returns of three steps, in which uniform actions are reweighted to those of the policy."""
     mdp = ergodic(5, 2)
     simulation = simulator(mdp)(range(4))
-    uniform, target = np.full(simulation.shape, 0.5), np.zeros(simulation.shape)
+    target = np.zeros(shape_of(simulation))
     target[:, :, 0], target[:, :, 1] = 0.9, 0.1
     evaluate = ImportanceMonteCarlo(3, window=60_000, ridge=0.0)
-    memory = evaluate.remembers.start(simulation)
+    past = Past.of(simulation, evaluate)
     for _ in range(2):
-        memory.add(simulation.rollout(uniform, 30_000), uniform)
+        past.roll(simulation, uniform(simulation), 30_000)
     transitions = np.asarray(mdp.transitions).reshape(5, 2, 5)
-    q_values = np.broadcast_to(mdp.rewards, simulation.shape)
+    q_values = np.broadcast_to(mdp.rewards, target.shape)
     for _ in range(2):
         values = (target * q_values).sum(axis=2)
         q_values = mdp.rewards + np.einsum("xay,ky->kxa", transitions, values)
-    assert abs(evaluate(simulation, target, memory) - q_values).max() < 0.03
-    ignoring = MonteCarlo(3, ridge=0.0)(simulation, target, memory)
+    assert abs(past.q_hat(evaluate, target) - q_values).max() < 0.03
+    ignoring = MonteCarlo(3, ridge=0.0)(target, Experience(simulation.space, past.memory, {}))  # the steps kept, as one
     assert abs(ignoring - q_values).max() > 0.1
 
 
 def test_no_bit_depends_on_the_batch_or_on_the_scale_of_rewards():
     def estimates(mdp, runs):
         simulation = simulator(mdp)(runs)
-        uniform = np.full(simulation.shape, 0.5)
-        memory = evaluate.remembers.start(simulation)
+        past = Past.of(simulation, evaluate)
         for _ in range(3):
-            memory.add(simulation.rollout(uniform, 60), uniform)
-        return evaluate(simulation, policies(0, (1, *simulation.shape[1:])).repeat(len(runs), axis=0), memory)
+            past.roll(simulation, uniform(simulation), 60)
+        return past.q_hat(evaluate, random_policies(0, simulation.space.shape(1)).repeat(len(runs), axis=0))
 
     mdp, evaluate = ergodic(5, 2), ImportanceMonteCarlo(5, window=100, centre=True)
     together = estimates(mdp, range(3))
@@ -184,12 +172,11 @@ def test_no_bit_depends_on_the_batch_or_on_the_scale_of_rewards():
 
 def test_dependent_features_without_a_ridge_are_refused():
     simulation = simulator(*PROBLEMS["coordinates"])([0])
-    uniform = np.full(simulation.shape, 0.5)
     evaluate = ImportanceMonteCarlo(2, ridge=0.0)
-    memory = evaluate.remembers.start(simulation)
-    memory.add(simulation.rollout(uniform, 100), uniform)
+    past = Past.of(simulation, evaluate)
+    past.roll(simulation, uniform(simulation), 100)
     with pytest.raises(InvalidInput, match=r"^ridge is 0, and the features seen are linearly dependent"):
-        evaluate(simulation, uniform, memory)
+        past.estimate(evaluate, uniform(simulation))
 
 
 @pytest.mark.parametrize(
@@ -226,17 +213,15 @@ def test_aapi_learns():
 def small_estimates():
     """Tables and vectors."""
     simulation = simulator(ergodic(3, 2))([0])
-    uniform = np.full(simulation.shape, 0.5)
     evaluate = ImportanceMonteCarlo(3)
-    memory = evaluate.remembers.start(simulation)
-    memory.add(simulation.rollout(uniform, 40), uniform)
-    found = [evaluate(simulation, policies(0, simulation.shape), memory).tolist()]
+    past = Past.of(simulation, evaluate)
+    past.roll(simulation, uniform(simulation), 40)
+    found = [past.q_hat(evaluate, random_policies(0, shape_of(simulation))).tolist()]
     for basis in (Fourier(1).basis([-1.0] * 2, [1.0] * 2), Tiles(1, 1).basis([-1.0] * 2, [1.0] * 2)):
         policy = linear_policy(0, basis)
-        continuous = Vectors(basis, (1, basis.num_features, 2))
-        memory = evaluate.remembers.start(continuous)
-        memory.add(vector_phase(0, policy, basis, 20), policy)
-        found.append(evaluate(continuous, linear_policy(1, basis), memory).tolist())
+        past = Past(Linear(basis, 2), 1, evaluate.memory)
+        past.add(vector_phase(0, policy, basis, 20), policy)
+        found.append(past.q_hat(evaluate, linear_policy(1, basis)).tolist())
     return found
 
 

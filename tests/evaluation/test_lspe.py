@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from experience import Past, uniform
 
 import aapi
-from aapi.algorithms.run import simulator
+from aapi.batch import simulator
 from aapi.environments import ergodic
 from aapi.errors import InvalidInput
 from aapi.evaluation import LSPE, LSTD
@@ -20,11 +21,11 @@ def circle(states):
 
 
 def estimate(evaluate, mdp, steps=400):
+    """The uniform policy from its own steps, and the memory of them."""
     simulation = simulator(mdp)([0])
-    policy = np.full(simulation.shape, 1.0 / mdp.num_actions)
-    memory = evaluate.remembers.start(simulation)
-    memory.add(simulation.rollout(policy, steps), policy)
-    return evaluate(simulation, policy, memory), memory
+    past = Past.of(simulation, evaluate)
+    past.roll(simulation, uniform(simulation), steps)
+    return past.estimate(evaluate, uniform(simulation)), past.memory
 
 
 def test_a_periodic_chain_needs_a_trace_or_a_smaller_step():
@@ -38,7 +39,7 @@ def test_a_periodic_chain_needs_a_trace_or_a_smaller_step():
     for arguments in ({"step": 0.5}, {"trace": 0.5}):
         found, _ = estimate(LSPE(ridge=1e-6, tolerance=1e-12, **arguments), mdp)
         expected, _ = estimate(LSTD(ridge=1e-6, trace=arguments.get("trace", 0.0)), mdp)
-        assert abs(found - expected).max() <= 1e-8 * abs(expected).max()
+        assert abs(found.q_hat - expected.q_hat).max() <= 1e-8 * abs(expected.q_hat).max()
 
 
 def test_too_few_sweeps():
@@ -52,16 +53,16 @@ def test_one_sweep_is_a_regression_on_rewards():
     share = memory.visits / (memory.visits + 0.1)
     rewards = ergodic(3, 2).rewards[None]
     gain = (memory.visits * share * rewards).sum() / (memory.visits * share).sum()
-    assert found == pytest.approx(share * (rewards - gain))
+    assert found.q_hat == pytest.approx(share * (rewards - gain))
 
 
 def test_nothing_earned():
     mdp = ergodic(4, 2)
     found, memory = estimate(LSPE(), FiniteMDP(mdp.transitions, np.zeros((4, 2))))
-    assert (found == 0.0).all()
-    assert memory.rank.tolist() == [8]
+    assert (found.q_hat == 0.0).all()
+    assert found.rank.tolist() == [8]
     most, least = memory.visits.max() + 0.1, memory.visits.min() + 0.1
-    assert memory.conditioning == pytest.approx([most / least])
+    assert found.conditioning == pytest.approx([most / least])
 
 
 @pytest.mark.parametrize(

@@ -4,26 +4,23 @@ import math
 
 import numpy as np
 import pytest
+from experience import Past, random_policies, shape_of, transitions, uniform
 from support import interpreted
 
 import aapi
-from aapi.algorithms.run import simulator
-from aapi.environments import access_control, deep_sea, ergodic, garnet
+from aapi.approximation import Linear, LinearPolicy
+from aapi.approximation.projected_equations import rank_of
+from aapi.batch import simulator
+from aapi.environments import access_control, cartpole, deep_sea, ergodic, garnet
 from aapi.errors import InvalidInput, TooLarge
 from aapi.evaluation import LSPE, LSTD, SelfConsistent, exact_q_values
-from aapi.evaluation.equations import rank_of
 from aapi.features import Aggregation, Coordinates, FeatureMatrix, Fourier, OneHot
-from aapi.improvement.side_information import Predicted
+from aapi.features.basis import LINEAR, TILES, Basis
+from aapi.improvement import Predicted
+from aapi.kernels.linalg import aligned_zeros
 from aapi.simulation import PhaseData
-from aapi.simulation.basis import LINEAR, TILES, Basis
-from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros
 
 RUNS, WINDOW, RIDGE = 2, 150, 0.3
-
-
-def policies(seed, shape, sharpness=1.0):
-    weights = np.random.default_rng(seed).random(shape) ** sharpness
-    return weights / weights.sum(axis=2, keepdims=True)
 
 
 def in_groups(states, groups):
@@ -67,18 +64,14 @@ def direct(steps, phi, policy, trace, ridge):
 
 
 def collect(simulation, evaluations, phases=4, length=60):
-    """Phases of several policies; the memories of the evaluations, and all steps of each run."""
-    memories = [evaluate.remembers.start(simulation) for evaluate in evaluations]
-    steps = [[] for _ in range(simulation.shape[0])]
+    """Phases of several policies, remembered for the evaluations; and all steps of each run."""
+    past = Past.of(simulation, *evaluations)
+    steps = [[] for _ in range(shape_of(simulation)[0])]
     for k in range(phases):
-        acting = policies(k, simulation.shape)
-        data = simulation.rollout(acting, length)
-        for memory in memories:
-            memory.add(data, acting)
+        data = past.roll(simulation, random_policies(k, shape_of(simulation)), length)
         for run, row in enumerate(steps):
-            path = [*data.states[run].tolist(), int(data.last_state[run])]
-            row += zip(path, data.actions[run].tolist(), data.rewards[run].tolist(), path[1:], strict=False)
-    return memories, steps
+            row += transitions(data, run)
+    return past, steps
 
 
 def close(found, expected, within=1e-8):
@@ -93,21 +86,20 @@ def test_both_solve_the_equations(name, trace, reuse, kept):
     simulation = simulator(mdp, features)(range(RUNS))
     shared = {"trace": trace, "ridge": RIDGE, "reuse": reuse, "window": WINDOW}
     lstd, lspe = LSTD(**shared), LSPE(**shared, step=0.4 if trace > 0.5 else 1.0, tolerance=1e-12)
-    assert lstd.remembers == lspe.remembers  # so that both may share a memory
-    (memory,), steps = collect(simulation, [lstd])
-    target = policies(99, simulation.shape, 2.0)
-    solved = lstd(simulation, target, memory)
-    assert memory.conditioning.shape == memory.rank.shape == (RUNS,)
-    assert (memory.conditioning >= 1.0).all()
-    iterated = lspe(simulation, target, memory)
+    assert lstd.memory == lspe.memory  # so that both may share one
+    past, steps = collect(simulation, [lstd])
+    target = random_policies(99, shape_of(simulation), 2.0)
+    solved, iterated = past.estimate(lstd, target), past.estimate(lspe, target)
+    assert solved.conditioning.shape == solved.rank.shape == (RUNS,)
+    assert (solved.conditioning >= 1.0).all()
     for run in range(RUNS):
         w = direct(steps[run][-kept:], phi, target[run], trace, RIDGE)[:-1]
         expected = np.array([[phi(x, a) @ w for a in range(mdp.num_actions)] for x in range(mdp.num_states)])
         assert expected.any()  # a phase that earned nothing would show nothing
-        close(solved[run], expected)
-        close(iterated[run], solved[run])
+        close(solved.q_hat[run], expected)
+        close(iterated.q_hat[run], solved.q_hat[run])
         seen = np.array([phi(x, a) for x, a, _, _ in steps[run][-kept:]])
-        assert memory.rank[run] == np.linalg.matrix_rank(seen)
+        assert solved.rank[run] == iterated.rank[run] == np.linalg.matrix_rank(seen)
 
 
 def indicators(kind, states):
@@ -119,13 +111,6 @@ def indicators(kind, states):
         return basis, np.arange(states, dtype=np.float64)[:, None]
     empty = np.empty((0, 0)), np.empty(0)
     return Basis(LINEAR, np.zeros(states), np.ones(states), 0, *empty, 1.0, 0, True), np.eye(states)
-
-
-class Vectors:
-    """As much of a simulation as an evaluation looks at."""
-
-    def __init__(self, basis, shape):
-        self.features, self.shape = basis, shape
 
 
 def softmax_of(weights):
@@ -145,20 +130,19 @@ def test_tables_and_vectors_agree(kind, trace, reuse, method):
     mdp = ergodic(6, 3)
     simulation = simulator(mdp)(range(RUNS))
     basis, vectors = indicators(kind, mdp.num_states)
-    continuous = Vectors(basis, simulation.shape)
     evaluate = method(trace=trace, ridge=RIDGE, reuse=reuse, window=WINDOW)
-    tables, rows = evaluate.remembers.start(simulation), evaluate.remembers.start(continuous)
+    tables, rows = Past.of(simulation, evaluate), Past(Linear(basis, mdp.num_actions), RUNS, evaluate.memory)
     for k in range(3):
-        data = simulation.rollout(policies(k, simulation.shape), 70)
-        tables.add(data, None)
+        data = tables.roll(simulation, random_policies(k, shape_of(simulation)), 70)
         rows.add(
             PhaseData(vectors[data.states], data.actions, data.rewards, vectors[data.last_state], None, None), None
         )
-    linear, table = softmax_of(np.random.default_rng(0).normal(size=simulation.shape))
+    linear, table = softmax_of(np.random.default_rng(0).normal(size=shape_of(simulation)))
     assert linear.probabilities(basis, np.broadcast_to(vectors, (RUNS, *vectors.shape))) == pytest.approx(table)
-    close(evaluate(continuous, linear, rows), evaluate(simulation, table, tables))
-    assert rows.rank.tolist() == tables.rank.tolist()
-    assert rows.conditioning == pytest.approx(tables.conditioning, rel=1e-6)
+    found, expected = rows.estimate(evaluate, linear), tables.estimate(evaluate, table)
+    close(found.q_hat, expected.q_hat)
+    assert found.rank.tolist() == expected.rank.tolist()
+    assert found.conditioning == pytest.approx(expected.conditioning, rel=1e-6)
 
 
 def test_dense_features_of_vectors():
@@ -166,42 +150,40 @@ def test_dense_features_of_vectors():
     basis = Fourier(2).basis([-1.0] * 2, [1.0] * 2)
     random = np.random.default_rng(0)
     count, size = 77, basis.num_features
-    continuous = Vectors(basis, (1, size, 2))
     states, last = random.uniform(-1, 1, (1, count, 2)), random.uniform(-1, 1, (1, 2))
     data = PhaseData(
         states, random.integers(0, 2, (1, count), dtype=np.int32), random.normal(size=(1, count)), last, 0, 0
     )
     policy = LinearPolicy(random.normal(size=(1, 2, size)), np.ones(1), aligned_zeros(1, size, 0), False)
     after = np.concatenate([states[0, 1:], last])
-    chances, psi, follows = policy.probabilities(basis, after[None])[0], basis(states[0]), basis(after)
+    probabilities, psi, follows = policy.probabilities(basis, after[None])[0], basis(states[0]), basis(after)
     for trace in (0.0, 0.6):
         evaluate = LSTD(trace=trace, ridge=RIDGE, reuse="phase")
-        memory = evaluate.remembers.start(continuous)
-        memory.add(data, policy)
+        past = Past(Linear(basis, 2), 1, evaluate.memory)
+        past.add(data, policy)
         z, matrix, sums = np.zeros(2 * size), RIDGE * np.eye(2 * size), np.zeros((3, 2 * size))
         for t in range(count):
             phi = np.kron(np.eye(2)[data.actions[0, t]], psi[t])
             z = trace * z + phi
-            matrix += np.outer(z, phi - np.kron(chances[t], follows[t]))
+            matrix += np.outer(z, phi - np.kron(probabilities[t], follows[t]))
             sums += np.array([z * data.rewards[0, t], z, phi])
         everything = np.block([[matrix, sums[1][:, None]], [sums[2][None], np.zeros((1, 1))]])
         expected = np.linalg.solve(everything, np.append(sums[0], 0.0))[:-1].reshape(2, size).T
-        close(evaluate(continuous, policy, memory)[0], expected)
+        close(past.q_hat(evaluate, policy)[0], expected)
 
 
 @pytest.mark.parametrize("trace", [0.0, 0.5, 0.9])
 @pytest.mark.parametrize("mdp", [ergodic(5, 2), garnet(6, 2, 3, seed=1)], ids=["ergodic", "garnet"])
 def test_more_data_of_another_policy_lead_to_exact_values(trace, mdp):
     simulation = simulator(mdp)(range(10))
-    uniform = np.full(simulation.shape, 1.0 / mdp.num_actions)
-    target = policies(7, simulation.shape, 3.0)
+    target = random_policies(7, shape_of(simulation), 3.0)
     exact = exact_q_values(mdp, target)[1]
     evaluate = LSTD(trace=trace)
-    memory = evaluate.remembers.start(simulation)
+    past = Past.of(simulation, evaluate)
     errors, scale = [], np.ptp(exact)
     for steps in (500, 7_500, 120_000):
-        memory.add(simulation.rollout(uniform, steps), uniform)
-        difference = evaluate(simulation, target, memory) - exact
+        past.roll(simulation, uniform(simulation), steps)
+        difference = past.q_hat(evaluate, target) - exact
         errors.append(math.sqrt(np.mean(np.var(difference, axis=(1, 2)))) / scale)  # up to a constant
     assert errors[0] > 2 * errors[1] > 4 * errors[2]
     assert errors[2] < 0.01
@@ -211,11 +193,11 @@ def test_more_data_of_another_policy_lead_to_exact_values(trace, mdp):
 def test_the_phase_itself_will_do(trace):
     mdp = ergodic(5, 2)
     simulation = simulator(mdp)([0])
-    policy = policies(7, simulation.shape)
+    policy = random_policies(7, shape_of(simulation))
     evaluate = LSTD(trace=trace, reuse="phase")
-    memory = evaluate.remembers.start(simulation)
-    memory.add(simulation.rollout(policy, 200_000), policy)
-    difference = evaluate(simulation, policy, memory) - exact_q_values(mdp, policy)[1]
+    past = Past.of(simulation, evaluate)
+    past.roll(simulation, policy, 200_000)
+    difference = past.q_hat(evaluate, policy) - exact_q_values(mdp, policy)[1]
     assert np.ptp(difference) < 0.05
 
 
@@ -223,12 +205,12 @@ def test_on_one_hot_features_it_is_the_self_consistent_evaluation():
     mdp = ergodic(5, 2)
     simulation = simulator(mdp)(range(3))
     lstd, counting = LSTD(ridge=1e-9), SelfConsistent(prior=1e-9)
-    (sums, counts), _ = collect(simulation, [lstd, counting], phases=6, length=200)
-    target = policies(99, simulation.shape)
-    found, expected = lstd(simulation, target, sums), counting(simulation, target, counts)
-    gap = found - expected
+    past, _ = collect(simulation, [lstd, counting], phases=6, length=200)
+    target = random_policies(99, shape_of(simulation))
+    found, expected = past.q_hat(lstd, target), past.q_hat(counting, target)
+    visits, gap = past.seen.recall(counting.memory).visits, found - expected
     assert np.ptp(gap, axis=(1, 2)).max() < 1e-8 * np.ptp(expected)
-    assert (found * counts.visits).sum(axis=(1, 2)) / 1200 == pytest.approx(0.0, abs=1e-9)
+    assert (found * visits).sum(axis=(1, 2)) / 1200 == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", [LSTD, LSPE])
@@ -240,11 +222,10 @@ def test_no_bit_depends_on_the_batch_or_on_the_scale_of_rewards(method, reuse, t
 
     def estimates(model, runs):
         simulation = simulator(model)(runs)
-        (memory,), _ = collect(simulation, [evaluate], phases=0)
-        uniform = np.full(simulation.shape, 0.5)
+        past = Past.of(simulation, evaluate)
         for _ in range(3):
-            memory.add(simulation.rollout(uniform, 60), uniform)
-        return evaluate(simulation, uniform, memory)
+            past.roll(simulation, uniform(simulation), 60)
+        return past.q_hat(evaluate, uniform(simulation))
 
     together = estimates(mdp, range(3))
     assert (estimates(mdp, [1])[0] == together[1]).all()
@@ -255,50 +236,52 @@ def test_no_bit_depends_on_the_batch_or_on_the_scale_of_rewards(method, reuse, t
 def test_pairs_never_seen_have_the_value_0():
     simulation = simulator(ergodic(5, 2))([0])
     evaluate = LSTD()
-    memory = evaluate.remembers.start(simulation)
-    always = np.zeros(simulation.shape)
+    past = Past.of(simulation, evaluate)
+    always = np.zeros(shape_of(simulation))
     always[:, :, 0] = 1.0
-    memory.add(simulation.rollout(always, 100), always)
-    q_hat = evaluate(simulation, always, memory)
-    assert (q_hat[:, :, 1] == 0.0).all()
-    assert (q_hat[:, :, 0] != 0.0).all()
-    assert memory.rank.tolist() == [5]
+    past.roll(simulation, always, 100)
+    found = past.estimate(evaluate, always)
+    assert (found.q_hat[:, :, 1] == 0.0).all()
+    assert (found.q_hat[:, :, 0] != 0.0).all()
+    assert found.rank.tolist() == [5]
 
 
 def test_dependent_features_without_a_ridge_are_refused():
     simulation = simulator(deep_sea(3), Coordinates())([0])
+    target = random_policies(1, shape_of(simulation))
     for evaluate in (LSTD(ridge=0.0), LSPE(ridge=0.0)):
-        (memory,), _ = collect(simulation, [evaluate])
+        past, _ = collect(simulation, [evaluate])
         with pytest.raises(InvalidInput, match=r"^ridge is 0, and the features seen are linearly dependent"):
-            evaluate(simulation, policies(1, simulation.shape), memory)
+            past.estimate(evaluate, target)
     evaluate = LSTD(ridge=0.01)
-    (memory,), _ = collect(simulation, [evaluate])
-    evaluate(simulation, policies(1, simulation.shape), memory)
-    assert memory.rank.tolist() == [10]  # 12 features, of which each block's rows and columns both sum to one
+    past, _ = collect(simulation, [evaluate])
+    assert past.estimate(evaluate, target).rank.tolist() == [
+        10
+    ]  # 12 features, of which each block's rows and columns both sum to one
 
 
 def test_without_a_ridge_where_everything_was_seen():
     mdp, features, phi = PROBLEMS["one-hot"]
     simulation = simulator(mdp, features)([0])
     evaluate = LSTD(ridge=0.0)
-    (memory,), (steps,) = collect(simulation, [evaluate])
-    target = policies(1, simulation.shape)
+    past, (steps,) = collect(simulation, [evaluate])
+    target = random_policies(1, shape_of(simulation))
     expected = direct(steps, phi, target[0], 0.0, 0.0)[:-1].reshape(2, 5).T
-    close(evaluate(simulation, target, memory)[0], expected)
+    close(past.q_hat(evaluate, target)[0], expected)
 
 
 def test_conditioning_is_that_of_the_equations():
     mdp, features, phi = PROBLEMS["groups"]
     simulation = simulator(mdp, features)([0])
     evaluate = LSTD(ridge=RIDGE)
-    (memory,), (steps,) = collect(simulation, [evaluate])
-    target = policies(1, simulation.shape)
-    evaluate(simulation, target, memory)
+    past, (steps,) = collect(simulation, [evaluate])
+    target = random_policies(1, shape_of(simulation))
     rows = np.array([phi(x, a) for x, a, _, _ in steps])
     after = np.array([sum(target[0, y, b] * phi(y, b) for b in range(3)) for *_, y in steps])
     total = rows.sum(axis=0)
     matrix = np.block([[rows.T @ (rows - after) + RIDGE * np.eye(9), total[:, None]], [total, np.zeros(1)]])
-    assert memory.conditioning[0] == pytest.approx(np.linalg.cond(matrix, 1), rel=0.5)
+    found = past.estimate(evaluate, target).conditioning[0]
+    assert found == pytest.approx(np.linalg.cond(matrix, 1), rel=0.5)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
@@ -327,10 +310,9 @@ def test_wrong_arguments(method, arguments, line):
 
 
 def test_too_many_features_are_refused():
-    simulation = Vectors(Fourier(7, linear=False).basis([0.0] * 4, [1.0] * 4), (1, 4096, 2))
-    evaluate = LSTD(reuse="phase")
+    space = Linear(Fourier(7, linear=False).basis([0.0] * 4, [1.0] * 4), 2)
     with pytest.raises(TooLarge, match=r"^8192 features are too many for their equations, at most 5000: take fewer"):
-        evaluate(simulation, None, evaluate.remembers.start(simulation))
+        LSTD(reuse="phase").on(space)
 
 
 def test_parts_are_values():
@@ -352,6 +334,29 @@ def test_it_evaluates_policies_that_have_not_acted():
     assert aapi.run(algorithm, ergodic(5, 2), 5000).average_reward[0, -1] > 0.26  # uniform: .196; the best: .307
 
 
+@pytest.mark.parametrize("method", [LSTD, LSPE])
+@pytest.mark.parametrize(
+    ("problem", "features", "reuse"),
+    [(ergodic(5, 2), None, "all"), (ergodic(5, 2), None, "window"), (cartpole(), Fourier(order=1), "phase")],
+    ids=["all data", "window", "vectors"],
+)
+def test_a_prediction_leaves_the_conditioning_of_the_phase_alone(method, problem, features, reuse):
+    """What a phase tells is of the equations behind Q̂_k, and not of those behind M_{k+1}."""
+    evaluate = method(reuse=reuse, window=150, ridge=RIDGE, **({"step": 0.2} if method is LSPE else {}))
+    learner = aapi.AAPI(phase_length=100, evaluate=evaluate, side_information=Predicted())
+    simulation = simulator(problem, features, 3)(range(RUNS))
+    past, others = Past.of(simulation, evaluate), []
+    for phase in aapi.play(learner, simulation, 600):
+        past.add(phase.data, phase.policy)
+        own = past.estimate(evaluate, phase.policy)
+        assert (phase.q_hat == own.q_hat).all()
+        assert (phase.conditioning == own.conditioning).all()
+        others.append(past.estimate(evaluate, phase.next_policy).conditioning != own.conditioning)
+    assert len(others) == 6
+    if method is LSTD:  # the equations of other policies are conditioned otherwise; the regression of LSPE is the same
+        assert np.array(others).all()
+
+
 def small_estimates():
     """Of a few steps, by every way the equations are made."""
     found = []
@@ -360,17 +365,17 @@ def small_estimates():
             for reuse in ("all", "window"):
                 simulation = simulator(ergodic(3, 2))([0])
                 evaluate = method(trace=trace, reuse=reuse)
-                (memory,), _ = collect(simulation, [evaluate], phases=2, length=30)
-                found.append(evaluate(simulation, policies(1, simulation.shape), memory).tolist())
+                past, _ = collect(simulation, [evaluate], phases=2, length=30)
+                found.append(past.q_hat(evaluate, random_policies(1, shape_of(simulation))).tolist())
             basis = Fourier(1).basis([0.0], [2.0])
-            continuous, random = Vectors(basis, (1, 3, 2)), np.random.default_rng(0)
+            random = np.random.default_rng(0)
             evaluate = method(trace=trace, reuse="phase")
-            memory = evaluate.remembers.start(continuous)
+            past = Past(Linear(basis, 2), 1, evaluate.memory)
             actions = random.integers(0, 2, (1, 20), dtype=np.int32)
             states, last = random.random((1, 20, 1)), random.random((1, 1))
             policy = LinearPolicy(random.normal(size=(1, 2, 3)), np.ones(1), aligned_zeros(1, 3, 0), False)
-            memory.add(PhaseData(states, actions, random.random((1, 20)), last, 0, 0), policy)
-            found.append(evaluate(continuous, policy, memory).tolist())
+            past.add(PhaseData(states, actions, random.random((1, 20)), last, 0, 0), policy)
+            found.append(past.q_hat(evaluate, policy).tolist())
     return found
 
 

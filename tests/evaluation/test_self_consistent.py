@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from experience import Past, random_policies, uniform
 
 import aapi
-from aapi.algorithms import simulator
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import PosteriorSampled, SelfConsistent, exact_q_values, self_consistent
@@ -12,16 +13,15 @@ from aapi.memory import CountTransitions
 
 
 def data_of(mdp, steps, runs=3, seed=2):
+    """Of the uniform policy; and the counts of it."""
     simulation = simulator(mdp, None, seed)(range(runs))
-    counts = CountTransitions().start(simulation)
-    policy = np.full(simulation.shape, 1.0 / mdp.num_actions)
-    counts.add(simulation.rollout(policy, steps), policy)
-    return simulation, counts
+    past = Past(simulation.space, runs, CountTransitions())
+    past.roll(simulation, uniform(simulation), steps)
+    return past, past.memory
 
 
 def some_policy(mdp, runs=3, seed=0):
-    weights = np.random.default_rng(seed).random((runs, mdp.num_states, mdp.num_actions)) ** 3
-    return weights / weights.sum(axis=2, keepdims=True)
+    return random_policies(seed, (runs, mdp.num_states, mdp.num_actions), sharpness=3)
 
 
 def by_definition(counts, run, policy, prior, bonus):
@@ -29,7 +29,7 @@ def by_definition(counts, run, policy, prior, bonus):
     num_states, num_actions = policy.shape
     times = np.zeros((num_states * num_actions, num_states))
     size = counts.sizes[run]
-    times[counts.pairs[run, :size], counts.successors[run, :size]] = counts.times[run, :size]
+    times[counts.pairs[run, :size], counts.successors[run, :size]] = counts.transition_counts[run, :size]
     n = counts.visits[run].ravel()
     seen = np.flatnonzero(counts.seen[run])
     pairs = (seen[:, None] * num_actions + np.arange(num_actions)).ravel()
@@ -55,9 +55,9 @@ def by_definition(counts, run, policy, prior, bonus):
 @pytest.mark.parametrize("mdp", [ergodic(6, 3), deep_sea(4), river_swim(6)], ids=["ergodic", "deep-sea", "river"])
 @pytest.mark.parametrize(("prior", "bonus"), [(0.01, 0.0), (1.0, 0.5)])
 def test_it_solves_its_equations(mdp, prior, bonus):
-    simulation, counts = data_of(mdp, 400)
+    past, counts = data_of(mdp, 400)
     policy = some_policy(mdp)
-    found = SelfConsistent(prior, bonus)(simulation, policy, counts)
+    found = past.q_hat(SelfConsistent(prior, bonus), policy)
     for run in range(3):
         expected = by_definition(counts, run, policy[run], prior, bonus)
         assert found[run] == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())
@@ -66,11 +66,11 @@ def test_it_solves_its_equations(mdp, prior, bonus):
 
 def test_sparse_and_dense_equations_agree(monkeypatch):
     mdp = deep_sea(8)
-    simulation, counts = data_of(mdp, 3000)
+    past, _ = data_of(mdp, 3000)
     policy = some_policy(mdp)
-    dense = SelfConsistent()(simulation, policy, counts)
+    dense = past.q_hat(SelfConsistent(), policy)
     monkeypatch.setattr(self_consistent, "DENSE_STATES", 1)
-    sparse = SelfConsistent()(simulation, policy, counts)
+    sparse = past.q_hat(SelfConsistent(), policy)
     assert sparse == pytest.approx(dense, abs=1e-9 * np.abs(dense).max())
     assert (sparse != dense).any()  # it was another way
 
@@ -81,9 +81,8 @@ def test_off_policy_it_tends_to_the_exact_values(mdp):
     exact = exact_q_values(mdp, policy)[1]
     errors = []
     for steps in (1_000, 100_000):
-        simulation, counts = data_of(mdp, steps)
-        found = SelfConsistent()(simulation, policy, counts)
-        apart = found - exact
+        past, _ = data_of(mdp, steps)
+        apart = past.q_hat(SelfConsistent(), policy) - exact
         errors.append(np.ptp(apart, axis=(1, 2)).mean() / np.ptp(exact))  # a constant apart: ρ is not μ_π
     assert errors[1] < 0.02
     assert errors[1] < errors[0] / 4
@@ -91,10 +90,10 @@ def test_off_policy_it_tends_to_the_exact_values(mdp):
 
 def test_a_model_that_is_known_exactly():
     mdp = deep_sea(3)  # transitions are certain, so that a visit of every pair is enough
-    simulation, counts = data_of(mdp, 2000)
+    past, counts = data_of(mdp, 2000)
     assert (counts.visits.min(axis=(1, 2)) > 0).all()
     policy = some_policy(mdp)
-    found = SelfConsistent(prior=1e-9)(simulation, policy, counts)
+    found = past.q_hat(SelfConsistent(prior=1e-9), policy)
     exact = exact_q_values(mdp, policy)[1]
     assert np.ptp(found - exact, axis=(1, 2)).max() < 1e-6 * np.ptp(exact)
 
@@ -104,9 +103,9 @@ def test_sampled_values_spread_around_the_average_and_less_with_more_data():
     policy = some_policy(mdp, runs=1)
     spread = []
     for steps in (200, 20_000):
-        simulation, counts = data_of(mdp, steps, runs=1)
-        draws = np.array([PosteriorSampled()(simulation, policy, counts)[0] for _ in range(300)])
-        centre = SelfConsistent()(simulation, policy, counts)[0]
+        past, _ = data_of(mdp, steps, runs=1)
+        draws = np.array([past.q_hat(PosteriorSampled(), policy)[0] for _ in range(300)])
+        centre = past.q_hat(SelfConsistent(), policy)[0]
         assert np.abs(draws.mean(axis=0) - centre).max() < draws.std(axis=0).max()
         spread.append(draws.std(axis=0).mean())
     assert spread[1] < spread[0] / 4

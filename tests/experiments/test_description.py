@@ -1,19 +1,17 @@
 """Two computations never share a key, and one computation hardly ever has two."""
 
 import dataclasses
-import shutil
-from pathlib import Path
+import importlib
 
 import gymnasium
 import numpy as np
-import processes
 import pytest
 from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 
 import aapi
 from aapi.errors import InvalidInput
 from aapi.experiments import Problem, configure
-from aapi.experiments.description import described, digest, source_version
+from aapi.experiments.description import describe, digest
 from aapi.improvement import Adaptive
 
 
@@ -38,47 +36,42 @@ def with_default(factor):
 
 
 def test_parts_of_ones_own_are_known_by_their_source_and_fields():
-    assert described(OwnRate(1.0))["source"]
-    assert described(Adaptive(1.0))["source"] is None
-    assert digest(described(OwnRate(1.0, source=2.0))) != digest(described(OwnRate(1.0)))
+    assert describe(OwnRate(1.0))["source"]
+    assert describe(OwnRate(1.0))["module"] is None
+    assert describe(Adaptive(1.0))["source"] is None
+    assert describe(Adaptive(1.0))["module"] == "aapi.improvement.learning_rate"
+    assert digest(describe(OwnRate(1.0, source=2.0))) != digest(describe(OwnRate(1.0)))
     with pytest.raises(InvalidInput, match="make it a frozen dataclass"):
-        described(NoDataclass())
+        describe(NoDataclass())
 
 
 def test_functions_are_known_by_what_they_hold():
     for make in (scale_by, with_default):
-        assert described(make(1.0)) != described(make(2.0))
-        assert described(make(1.0)) == described(make(1.0))
+        assert describe(make(1.0)) != describe(make(2.0))
+        assert describe(make(1.0)) == describe(make(1.0))
 
 
 def test_values_have_one_form():
-    assert described(1) == described(1.0) == described(np.float64(1.0)) == described(np.int32(1))
-    assert digest(described(0.0)) == digest(described(-0.0))
-    assert described(True) is True
-    assert described({1: 2}) == described({1: 2.0})
-    assert described(np.zeros(2)) != described(np.zeros(2, dtype=np.float32))
-    keys = {configure(Problem("ergodic"), "aapi", {"eta": eta}, 500).key for eta in (1, 1.0, np.float64(1.0))}
+    assert describe(1) == describe(1.0) == describe(np.float64(1.0)) == describe(np.int32(1))
+    assert digest(describe(0.0)) == digest(describe(-0.0))
+    assert describe(True) is True
+    assert describe({1: 2}) == describe({1: 2.0})
+    assert describe(np.zeros(2)) != describe(np.zeros(2, dtype=np.float32))
+    keys = {configure(Problem("ergodic"), "aapi-paper", {"eta": eta}, 500).key for eta in (1, 1.0, np.float64(1.0))}
     assert len(keys) == 1
 
 
-@pytest.mark.slow
-def test_any_source_that_determines_a_run_is_seen(tmp_path):
-    """In a copy of the library with another rule for η, whatever file it is in, the version is another."""
-    package = tmp_path / "aapi"
-    shutil.copytree(Path(aapi.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+def test_own_modules_count_as_parsed_code(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    code = "from dataclasses import dataclass\nFACTOR = 1.0\n@dataclass(frozen=True)\nclass Part:\n    x: float = 0.0\n"
 
-    def version():
-        code = "from aapi.experiments.description import source_version; print(source_version())"
-        return processes.python("-c", code, check=True, cwd=tmp_path).stdout.strip()
+    def source(name, text):
+        (tmp_path / f"{name}.py").write_text(text)
+        return describe(importlib.import_module(name).Part())["source"]
 
-    last = version()
-    assert last == source_version()
-    for name, changes in (("cli/text.py", False), ("improvement/learning_rate.py", True), ("features/tiles.py", True)):
-        before = last
-        with (package / name).open("a") as file:
-            file.write("\n# changed\n")
-        last = version()
-        assert (last != before) == changes
+    before = source("first", code)
+    assert before == source("second", f'"""A docstring."""\n# a comment\n{code}')
+    assert before != source("third", code.replace("1.0", "2.0"))
 
 
 class Negated(gymnasium.RewardWrapper):
@@ -102,6 +95,6 @@ def test_environments_are_known_by_all_their_layers():
 
 def test_a_model_called_as_a_problem_is_not_that_problem():
     model = aapi.environments.river_swim()
-    named = configure(Problem("deep-sea", model=model), "aapi", {}, 500)
-    assert named.settings == configure(Problem("mine", model=model), "aapi", {}, 500).settings
-    assert named.key == configure(Problem("mine", model=model), "aapi", {}, 500).key
+    named = configure(Problem("deep-sea", model=model), "aapi-paper", {}, 500)
+    assert named.settings == configure(Problem("mine", model=model), "aapi-paper", {}, 500).settings
+    assert named.key == configure(Problem("mine", model=model), "aapi-paper", {}, 500).key

@@ -17,8 +17,9 @@ from tasks import die, die_once, fail, nap
 
 from aapi.errors import InvalidInput
 from aapi.experiments import Store, run_studies
-from aapi.experiments.engines import SturdyProcesses
-from aapi.experiments.work import Poison, run_seed
+from aapi.experiments.agent_runs import run_seed
+from aapi.experiments.engines import ResilientProcesses
+from aapi.experiments.worker import CrashedBatch
 from studies import long_study
 
 TROUBLE = '''
@@ -62,7 +63,7 @@ gymnasium.register("Trouble-v0", entry_point=Trouble)
 GONE = """
 import sys
 from aapi.experiments import run_studies
-from aapi.experiments.work import EngineLost
+from aapi.experiments.worker import EngineLost
 from studies import long_study
 
 if __name__ == "__main__":
@@ -162,16 +163,16 @@ def test_dask_without_an_address_starts_a_cluster(capsys, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_process_may_die_and_poison_harms_no_other(tmp_path):
-    pool = SturdyProcesses(2)
+def test_a_process_may_die_and_a_call_that_crashes_harms_no_other(tmp_path):
+    pool = ResilientProcesses(2)
     naps = [pool.submit(nap, 0.1)]
-    once, poison = pool.submit(die_once, tmp_path / "died"), pool.submit(die)
+    once, crashing = pool.submit(die_once, tmp_path / "died"), pool.submit(die)
     error = pool.submit(fail, "an error")
     naps += [pool.submit(nap, 0.1)]
     assert all(future.result(60) > 0 for future in naps)
     assert once.result(60) == "done"
-    with pytest.raises(Poison, match="died 3 times"):
-        poison.result(60)
+    with pytest.raises(CrashedBatch, match="died 3 times"):
+        crashing.result(60)
     with pytest.raises(LookupError, match="an error"):
         error.result(60)
     assert pool.submit(nap, 0.0).result(60) > 0, "the pool lives on"
@@ -182,14 +183,14 @@ def test_a_process_may_die_and_poison_harms_no_other(tmp_path):
 
 @pytest.mark.slow
 def test_shutting_down_waits_for_those_that_are_tried_again(tmp_path):
-    with SturdyProcesses(1) as pool:
+    with ResilientProcesses(1) as pool:
         once = pool.submit(die_once, tmp_path / "died")
     assert once.result(0) == "done"
 
 
 @pytest.mark.slow
 def test_what_is_cancelled_ends(tmp_path):
-    pool = SturdyProcesses(1)
+    pool = ResilientProcesses(1)
     futures = [pool.submit(die_once, tmp_path / "died"), *(pool.submit(nap, 0.2) for _ in range(6))]
     wait_until((tmp_path / "died").exists)
     pool.shutdown(wait=False, cancel_futures=True)
@@ -199,7 +200,7 @@ def test_what_is_cancelled_ends(tmp_path):
 @pytest.mark.slow
 def test_many_threads_may_submit_while_processes_die(tmp_path):
     found = []
-    with SturdyProcesses(2) as pool:
+    with ResilientProcesses(2) as pool:
         tasks = [
             threading.Thread(target=lambda i=i: found.append(pool.submit(die_once, tmp_path / f"{i // 2}").result(60)))
             for i in range(4)
@@ -305,7 +306,7 @@ def test_modules_beside_the_study_are_found_by_other_processes(capsys, tmp_path,
 def test_a_wrong_address_is_told(tmp_path, monkeypatch, address):
     from aapi.experiments import cluster
 
-    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    monkeypatch.setattr(cluster, "TIMEOUT", 1)
     start = time.monotonic()
     with pytest.raises(InvalidInput, match=f"no Dask scheduler answers at '{address}'") as caught:
         run_studies(long_study(1000, 2), tmp_path, engine="dask", address=address)
@@ -319,7 +320,7 @@ def test_a_cluster_without_workers_is_told(tmp_path, monkeypatch):
 
     from aapi.experiments import cluster
 
-    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    monkeypatch.setattr(cluster, "TIMEOUT", 1)
     with (
         LocalCluster(n_workers=0, **QUIET) as made,
         pytest.raises(InvalidInput, match="has no workers: start some"),

@@ -10,7 +10,7 @@ from aapi.experiments import Store, Study, run_studies
 STUDY = Study(
     name="exported",
     problems=[{"name": "ergodic", "states": 5, "settings": {"phase_length": 500}}],
-    algorithms=[{"name": "aapi", "eta": [0.1, 1]}, {"name": "uniform"}],
+    algorithms=[{"name": "aapi-paper", "eta": [0.1, 1]}, {"name": "uniform"}],
     steps=2000,
     runs=3,
 )

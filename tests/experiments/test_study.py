@@ -14,7 +14,7 @@ def study(**changes):
     given = {
         "name": "try",
         "problems": [{"name": "ergodic", "states": 5}],
-        "algorithms": [{"name": "aapi", "eta": 0.3}],
+        "algorithms": [{"name": "aapi-paper", "eta": 0.3}],
         "steps": 2000,
     }
     return Study(**(given | changes))
@@ -28,7 +28,7 @@ def test_thirteen_values_from_a_hundredth_to_a_hundred():
 def test_grids_that_are_not_tuned_are_crossed_and_those_that_are_become_candidates():
     cells = study(
         problems=[{"name": "ergodic", "states": [5, 10], "reward_scale": [1, 100]}],
-        algorithms=[{"name": "aapi", "eta": ETA, "horizon": [5, 10], "tune": ["eta"]}, {"name": "uniform"}],
+        algorithms=[{"name": "aapi-paper", "eta": ETA, "horizon": [5, 10], "tune": ["eta"]}, {"name": "uniform"}],
     ).cells()
     assert len(cells) == 2 * 2 * (2 + 1)
     first = cells[0]
@@ -47,7 +47,7 @@ def test_settings_come_from_the_problem_then_the_algorithm_then_both():
         "settings": {"ridge": 7.0, "horizon": 3, "eta": 9.0},
         "settings_for": {"rlsvi": {"horizon": 4}},
     }
-    algorithms = [{"name": "aapi", "eta": 0.5}, {"name": "rlsvi"}]
+    algorithms = [{"name": "aapi-paper", "eta": 0.5}, {"name": "rlsvi"}]
     ours, theirs = (cell.candidates[0] for cell in study(problems=[entry], algorithms=algorithms).cells())
     assert (ours.settings["ridge"], ours.settings["horizon"], ours.settings["eta"]) == (7.0, 3, 0.5)
     assert (theirs.settings["ridge"], theirs.settings["horizon"]) == (7.0, 4)
@@ -58,7 +58,7 @@ def test_a_file_says_the_same_as_python(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(
         'steps = 2000\nruns = 3\n[[problems]]\nname = "ergodic"\nstates = [5, 10]\n'
-        '[[algorithms]]\nname = "aapi"\neta = { from = 0.01, to = 100, points = 13 }\ntune = ["eta"]\n'
+        '[[algorithms]]\nname = "aapi-paper"\neta = { from = 0.01, to = 100, points = 13 }\ntune = ["eta"]\n'
     )
     read = read_study(path)
     assert read.name == "mine"
@@ -66,7 +66,7 @@ def test_a_file_says_the_same_as_python(tmp_path):
         name="mine",
         runs=3,
         problems=[{"name": "ergodic", "states": [5, 10]}],
-        algorithms=[{"name": "aapi", "eta": ETA, "tune": ["eta"]}],
+        algorithms=[{"name": "aapi-paper", "eta": ETA, "tune": ["eta"]}],
     )
     keys = [[[c.key for c in cell.candidates] for cell in each.cells()] for each in (read, written)]
     assert keys[0] == keys[1]
@@ -98,27 +98,27 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ('[[problems]]\nname = "ergodic"\nsettings_for = { x = {} }\n', "settings_for.x names no algorithm"),
         ('[[problems]]\nname = "missing.npz"\n', "missing.npz does not exist"),
         ('[[algorithms]]\nname = "ppo"\n', "[[algorithms]] 2: name must be one of aapi, politex, ftrl, greedy, rlsvi"),
-        ('[[algorithms]]\nname = "aapi"\nschedule = "sqrt"\n', "[[algorithms]] 2: schedule is not known: aapi takes"),
-        ('[[algorithms]]\nname = "aapi"\neta = -1\n', "[[algorithms]] 2, aapi on ergodic: eta must be"),
-        ('[[algorithms]]\nname = "aapi"\neta = nan\n', "eta must be a finite number"),
-        ('[[algorithms]]\nname = "aapi"\neta = []\n', "eta is a grid without values"),
-        ('[[algorithms]]\nname = "aapi"\neta = { from = 1 }\n', "eta must be a value, a list, or {from, to, points}"),
+        ('[[algorithms]]\nname = "aapi-paper"\nschedule = "sqrt"\n', "[[algorithms]] 2: schedule is not known: aapi takes"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = -1\n', "[[algorithms]] 2, aapi on ergodic: eta must be"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = nan\n', "eta must be a finite number"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = []\n', "eta is a grid without values"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1 }\n', "eta must be a value, a list, or {from, to, points}"),
         (
-            '[[algorithms]]\nname = "aapi"\ntune = ["eta"]\n',
+            '[[algorithms]]\nname = "aapi-paper"\ntune = ["eta"]\n',
             "[[algorithms]] 2, aapi on ergodic: tune must list settings that have a value",
         ),
         ('[[algorithms]]\nname = "mine"\nmake = "no_such:thing"\n', "[[algorithms]] 2: make must be module:function"),
         ('[[algorithms]]\nname = "mine"\nmake = "json:loads"\ns = "x"\n', "loads cannot be called with {'s': 'x'}"),
-        ('[[algorithms]]\nname = "aapi"\ntune = [["eta"]]\n', "tune must list names of settings"),
-        ('[[algorithms]]\nname = "aapi"\ntune = "eta"\n', "tune must be a list, not 'eta'"),
-        ('[[algorithms]]\nname = "aapi"\nlabel = ["x"]\n', "label must be a text, not ['x']"),
-        ('[[algorithms]]\nname = "aapi"\ntogether = "no"\n', "together must be true or false, not 'no'"),
-        ('[[algorithms]]\nname = "aapi"\neta = true\n', "eta must be a finite number larger than 0, not True"),
+        ('[[algorithms]]\nname = "aapi-paper"\ntune = [["eta"]]\n', "tune must list names of settings"),
+        ('[[algorithms]]\nname = "aapi-paper"\ntune = "eta"\n', "tune must be a list, not 'eta'"),
+        ('[[algorithms]]\nname = "aapi-paper"\nlabel = ["x"]\n', "label must be a text, not ['x']"),
+        ('[[algorithms]]\nname = "aapi-paper"\ntogether = "no"\n', "together must be true or false, not 'no'"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = true\n', "eta must be a finite number larger than 0, not True"),
         ('[[algorithms]]\nname = "greedy"\n', "two entries are greedy on ergodic: give one a label"),
-        ('[[algorithms]]\nname = "aapi"\neta = { from = 1, to = inf, points = 3 }\n', "eta needs 0 < from < to"),
-        ('[[algorithms]]\nname = "aapi"\neta = { from = 1, to = 2, points = 2.5 }\n', "a whole number of points"),
-        ('[[algorithms]]\nname = "aapi"\neta = { from = 1, to = 2, points = 30000000 }\n', "points from 2 to 10000"),
-        ('[[algorithms]]\nname = "aapi"\neta = { from = "a", to = 2, points = 3 }\n', "eta needs numbers"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1, to = inf, points = 3 }\n', "eta needs 0 < from < to"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1, to = 2, points = 2.5 }\n', "a whole number of points"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1, to = 2, points = 30000000 }\n', "points from 2 to 10000"),
+        ('[[algorithms]]\nname = "aapi-paper"\neta = { from = "a", to = 2, points = 3 }\n', "eta needs numbers"),
         ('[[problems]]\nname = "ergodic"\nfeatures = 3\n', "features must be a name such as one-hot"),
         ('[[problems]]\nname = "mine"\nmodel = "x.npz"\n', "model must be a FiniteMDP or a ContinuousProblem"),
         ('[[problems]]\nname = "ergodic"\nsettings_for = { greedy = 3 }\n', "settings_for.greedy must be a table"),
@@ -126,7 +126,7 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ('[[problems]]\nname = "ergodic"\nsteps = true\n', "steps must be a whole number, not True"),
         ("name = 5\n", "name must be a text, not 5"),
         ('name = "a\\u202eb"\n', "name must be a text that can be printed, not"),
-        ('[[algorithms]]\nname = "aapi"\nlabel = "a\\u0007b"\n', "label must be a text that can be printed, not"),
+        ('[[algorithms]]\nname = "aapi-paper"\nlabel = "a\\u0007b"\n', "label must be a text that can be printed, not"),
     ],
 )
 def test_a_mistake_in_a_file_names_the_key_and_what_is_allowed(tmp_path, text, message):
@@ -170,24 +170,24 @@ def test_an_algorithm_of_ones_own_beside_the_file(tmp_path):
 
 
 def test_keys_tell_apart_all_that_determines_a_run_and_nothing_else(tmp_path):
-    base = configure(Problem("ergodic"), "aapi", {"eta": 0.3}, 1000)
-    assert base.key == configure(Problem("ergodic", {}), "aapi", {"eta": 0.3, "horizon": 10}, 1000).key
+    base = configure(Problem("ergodic"), "aapi-paper", {"eta": 0.3}, 1000)
+    assert base.key == configure(Problem("ergodic", {}), "aapi-paper", {"eta": 0.3, "horizon": 10}, 1000).key
     others = [
-        configure(Problem("ergodic", {"states": 6}), "aapi", {"eta": 0.3}, 1000),
-        configure(Problem("ergodic", reward_scale=2.0), "aapi", {"eta": 0.3}, 1000),
-        configure(Problem("ergodic"), "aapi", {"eta": 0.4}, 1000),
+        configure(Problem("ergodic", {"states": 6}), "aapi-paper", {"eta": 0.3}, 1000),
+        configure(Problem("ergodic", reward_scale=2.0), "aapi-paper", {"eta": 0.3}, 1000),
+        configure(Problem("ergodic"), "aapi-paper", {"eta": 0.4}, 1000),
         configure(Problem("ergodic"), "ftrl", {"eta": 0.3}, 1000),
-        configure(Problem("ergodic"), "aapi", {"eta": 0.3}, 1001),
-        configure(Problem("ergodic"), "aapi", {"eta": 0.3}, 1000, "one-hot"),
+        configure(Problem("ergodic"), "aapi-paper", {"eta": 0.3}, 1001),
+        configure(Problem("ergodic"), "aapi-paper", {"eta": 0.3}, 1000, "one-hot"),
     ]
     assert len({c.key for c in [base, *others]}) == 7
     model = ergodic(5)
     model.save(tmp_path / "a.npz")
     model.save(tmp_path / "b.npz")
-    files = [configure(Problem(str(tmp_path / name)), "aapi", {}, 1000) for name in ("a.npz", "b.npz")]
-    given = configure(Problem("mine", model=model), "aapi", {}, 1000)
+    files = [configure(Problem(str(tmp_path / name)), "aapi-paper", {}, 1000) for name in ("a.npz", "b.npz")]
+    given = configure(Problem("mine", model=model), "aapi-paper", {}, 1000)
     assert files[0].key == files[1].key == given.key
-    assert given.key != configure(Problem("mine", model=model.scaled(2.0)), "aapi", {}, 1000).key
+    assert given.key != configure(Problem("mine", model=model.scaled(2.0)), "aapi-paper", {}, 1000).key
 
 
 def test_references_of_problems():
@@ -201,7 +201,7 @@ def test_references_of_problems():
 
 def test_scaled_problems_pay_in_proportion():
     env = aapi.environments.cartpole()
-    algorithm = aapi.algorithms.Uniform()
+    algorithm = aapi.learners.Uniform()
     plain, scaled = (aapi.run(algorithm, e, 3000, 2, 1) for e in (env, env.scaled(4.0)))
     assert np.array_equal(scaled.cumulated, 4.0 * plain.cumulated)
     model = aapi.environments.deep_sea(5)
@@ -252,11 +252,11 @@ def test_entries_that_would_be_called_the_same_need_labels():
 
 def test_too_many_combinations_are_refused_at_once():
     wide = {"from": 0.01, "to": 100.0, "points": 200}
-    algorithm = {"name": "aapi", "eta": wide, "ridge": wide, "horizon": list(range(1, 11)), "tune": ["eta", "ridge"]}
+    algorithm = {"name": "aapi-paper", "eta": wide, "ridge": wide, "horizon": list(range(1, 11)), "tune": ["eta", "ridge"]}
     with pytest.raises(InvalidInput, match="eta, ridge have more than 20000 combinations"):
         study(algorithms=[algorithm]).cells()
 
 
 def test_exact_evaluation_needs_a_model():
     with pytest.raises(InvalidInput, match="exact evaluation needs a model, and FrozenLake-v1 has none"):
-        study(problems=[{"name": "FrozenLake-v1"}], algorithms=[{"name": "aapi", "evaluation": "exact"}]).cells()
+        study(problems=[{"name": "FrozenLake-v1"}], algorithms=[{"name": "aapi-paper", "evaluation": "exact"}]).cells()

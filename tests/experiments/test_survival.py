@@ -18,7 +18,8 @@ from processes import alive, interrupt, offspring
 from stores import contents, count, wait_until
 
 from aapi.experiments import read_study, run_studies
-from aapi.experiments.description import digest, source_version
+from aapi.experiments.description import digest, modules_in
+from aapi.experiments.sources import source_version
 
 STUDY = """
 steps = {steps}
@@ -35,7 +36,7 @@ name = "deep-sea"
 size = 6
 
 [[algorithms]]
-name = "aapi"
+name = "aapi-paper"
 eta = {{ from = 0.01, to = 10, points = {points} }}
 tune = ["eta"]
 
@@ -454,7 +455,7 @@ def test_runs_of_other_sources_are_kept_and_done_anew(capsys, small, store):
     with closing(sqlite3.connect(store / "results.db")) as database:
         for key, text in database.execute("SELECT key, description FROM configurations").fetchall():
             description = json.loads(text)
-            assert (digest(description), description["sources"]) == (key, source_version())
+            assert (digest(description), description["sources"]) == (key, source_version(modules_in(description)))
             description["sources"] = "0123456789abcdef"
             new = digest(description)
             row = (new, json.dumps(description), key)

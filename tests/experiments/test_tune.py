@@ -107,7 +107,7 @@ def test_the_command_says_how_to_report(capsys, tmp_path):
     status, out, err = run(capsys, *arguments.split(), "--out", str(tmp_path))
     assert (status, err) == (0, "")
     command = out.splitlines()[-1].partition(": ")[2]
-    assert command.startswith("aapi run deep-sea --size 4 --algorithm aapi --steps 2000 --eta 0.")
+    assert command.startswith("aapi run deep-sea --size 4 --algorithm aapi-paper --steps 2000 --eta 0.")
     assert run(capsys, *command.split()[1:], "--runs", "1")[0] == 0
 
 

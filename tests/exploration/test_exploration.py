@@ -5,7 +5,7 @@ import pytest
 from support import dense_transitions
 
 import aapi
-from aapi.algorithms import simulator
+from aapi.batch import simulator
 from aapi.environments import access_control, deep_sea, ergodic, garnet, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import MonteCarlo, SelfConsistent

@@ -7,7 +7,7 @@ import pytest
 from aapi.environments import cartpole
 from aapi.errors import InvalidInput, TooLarge
 from aapi.features import Fourier, Radial, Tiles
-from aapi.simulation.basis import finish_features
+from aapi.features.basis import finish_features
 
 
 def points(dimension, count=200, seed=0):

@@ -1,10 +1,14 @@
+"""Sums over traces, against those that are added up step by step."""
+
 import numpy as np
 import pytest
+from experience import rollout, transitions, uniform
 
-from aapi.algorithms.run import simulator
+from aapi.batch import simulator, space_of
 from aapi.environments import cartpole, deep_sea, ergodic
 from aapi.errors import InvalidInput, TooLarge
 from aapi.features import Coordinates, OneHot
+from aapi.learners.state import restored, stored
 from aapi.memory import SumTraces
 
 PROBLEMS = {"one-hot": (ergodic(4, 2), OneHot()), "coordinates": (deep_sea(3), Coordinates())}
@@ -18,14 +22,12 @@ def phi(name, mdp, x, a):
 
 def collect(name, trace, phases):
     simulation = simulator(*PROBLEMS[name])(range(2))
-    uniform = np.full(simulation.shape, 0.5)
-    sums, steps = SumTraces(trace).start(simulation), [[], []]
+    sums, steps = SumTraces(trace).start(simulation.space, 2), [[], []]
     for length in phases:
-        data = simulation.rollout(uniform, length)
-        sums.add(data, uniform)
+        data = rollout(simulation, uniform(simulation), length)
+        sums = sums.add(data, None)
         for run in range(2):
-            path = [*data.states[run].tolist(), int(data.last_state[run])]
-            steps[run] += zip(path, data.actions[run].tolist(), data.rewards[run].tolist(), path[1:], strict=False)
+            steps[run] += transitions(data, run)
     return simulation, sums, steps
 
 
@@ -34,7 +36,7 @@ def collect(name, trace, phases):
 def test_sums(name, trace):
     mdp = PROBLEMS[name][0]
     simulation, sums, steps = collect(name, trace, (30, 1, 50))
-    size = simulation.features.num_features
+    size = simulation.space.num_features
     for run in range(2):
         z, earned, totals = np.zeros((3, size))
         arrivals, products, visits = (
@@ -63,46 +65,43 @@ def test_sums(name, trace):
 def test_no_bit_depends_on_where_phases_end(trace):
     _, cut, _ = collect("one-hot", trace, (10, 20, 1, 69))
     _, whole, _ = collect("one-hot", trace, (100,))
-    for name, array in cut.arrays().items():
-        assert (array == whole.arrays()[name]).all()
+    for name, array in stored(cut).items():
+        assert (array == stored(whole)[name]).all()
 
 
 @pytest.mark.parametrize("trace", [0.0, 0.7])
 def test_stored_and_restored(trace):
     simulation, sums, _ = collect("one-hot", trace, (40,))
-    other = SumTraces(trace).start(simulation)
-    other.restore({name: array.copy() for name, array in sums.arrays().items()})
-    uniform = np.full(simulation.shape, 0.5)
-    data = simulation.rollout(uniform, 30)
-    for one in (sums, other):
-        one.add(data, uniform)
-    for name, array in sums.arrays().items():
-        assert (array == other.arrays()[name]).all()
+    empty = SumTraces(trace).start(simulation.space, 2)
+    other = restored(empty, {name: array.copy() for name, array in stored(sums).items()})
+    data = rollout(simulation, uniform(simulation), 30)
+    sums, other = (each.add(data, None) for each in (sums, other))
+    assert stored(sums).keys() == {"visits", "earned", "totals", "trace", "arrivals", "products"}
+    for name, array in stored(sums).items():
+        assert (array == stored(other)[name]).all()
     with pytest.raises(InvalidInput, match=r"^earned must be float64 of shape"):
-        other.restore(sums.arrays() | {"earned": np.zeros(3)})
+        restored(empty, stored(sums) | {"earned": np.zeros(3)})
 
 
 def test_what_has_faded_is_nothing():
     """Denormal numbers would stay for ever, and take their time."""
     simulation = simulator(ergodic(4, 2))([0])
-    sums = SumTraces(0.5).start(simulation)
-    uniform, always = np.full(simulation.shape, 0.5), np.zeros(simulation.shape)
+    always = np.zeros_like(uniform(simulation))
     always[:, :, 0] = 1.0
-    sums.add(simulation.rollout(uniform, 50), uniform)
+    sums = SumTraces(0.5).start(simulation.space, 1).add(rollout(simulation, uniform(simulation), 50), None)
     assert (sums.trace[0, 4:] > 0.0).all()
-    sums.add(simulation.rollout(always, 1200), always)
+    sums = sums.add(rollout(simulation, always, 1200), None)
     assert (sums.trace[0, 4:] == 0.0).all()
 
 
 def test_vectors_and_large_problems_are_refused():
-    with pytest.raises(InvalidInput, match="these are observation vectors: take reuse='window'"):
-        SumTraces().start(simulator(cartpole())([0]))
-    large = simulator(deep_sea(72), OneHot())([0])
+    with pytest.raises(InvalidInput, match=r"reuse='window'.* countable states, and these are observation vectors$"):
+        SumTraces().start(space_of(cartpole()), 1)
     with pytest.raises(TooLarge) as error:
-        SumTraces().start(large)
+        SumTraces().start(space_of(deep_sea(72), OneHot()), 1)
     assert str(error.value) == (
         "sums over all data, of 10368 features and 5184 states, would take 430 MB for each of 1 runs: "
         "take reuse='window'"
     )
     with pytest.raises(TooLarge, match="for each of 100 runs"):
-        SumTraces().start(simulator(deep_sea(40), OneHot())(range(100)))
+        SumTraces().start(space_of(deep_sea(40), OneHot()), 100)

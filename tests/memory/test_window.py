@@ -1,23 +1,27 @@
+"""The last steps, on tables and on vectors."""
+
 import numpy as np
 import pytest
+from experience import random_policies, rollout, shape_of
 
-from aapi.algorithms.run import simulator
+from aapi.approximation import LinearPolicy
+from aapi.batch import simulator
 from aapi.environments import cartpole, ergodic
 from aapi.errors import InvalidInput
 from aapi.features import Fourier
+from aapi.kernels.linalg import aligned_zeros
+from aapi.learners.state import restored, stored
 from aapi.memory import KeepSteps
-from aapi.simulation.linear_policy import LinearPolicy, aligned_zeros
 
-NAMES = ("states", "successors", "actions", "rewards", "chances")
+NAMES = ("states", "successors", "actions", "rewards", "probabilities")
 
 
 def table(seed, simulation):
-    weights = np.random.default_rng(seed).random(simulation.shape)
-    return weights / weights.sum(axis=2, keepdims=True)
+    return random_policies(seed, shape_of(simulation))
 
 
 def linear(seed, simulation):
-    runs, features, actions = simulation.shape
+    runs, features, actions = shape_of(simulation)
     index = np.random.default_rng(seed).normal(size=(runs, actions, features))
     return LinearPolicy(index, np.ones(runs), aligned_zeros(runs, features, 0), False)
 
@@ -31,11 +35,11 @@ CASES = {
 def filled(case, count, phases=(7, 9, 5)):
     make, policy = CASES[case]
     simulation = make()
-    window, everything = KeepSteps(count, chances=True).start(simulation), []
+    window, everything = KeepSteps(count, probabilities=True).start(simulation.space, 2), []
     for k, steps in enumerate(phases):
         acting = policy(k, simulation)
-        data = simulation.rollout(acting, steps)
-        window.add(data, acting)
+        data = rollout(simulation, acting, steps)
+        window = window.add(data, acting)
         everything.append((data, acting))
     return simulation, window, everything
 
@@ -57,29 +61,29 @@ def test_the_last_steps_are_kept(case, count, kept):
             if case == "tables":
                 rows = [acting[run, data.states[run, t]] for run in runs]
             else:
-                rows = acting.probabilities(simulation.features, data.states[:, t : t + 1])[:, 0]
+                rows = acting.probabilities(simulation.space.basis, data.states[:, t : t + 1])[:, 0]
             expected.append([rows[run][data.actions[run, t]] for run in runs])
-    assert window.chances == pytest.approx(np.array(expected).T[:, -kept:])
-    assert window.conditioning is window.rank is None
+    assert window.probabilities == pytest.approx(np.array(expected).T[:, -kept:])
 
 
-def test_chances_are_kept_only_if_asked_for():
+def test_probabilities_are_kept_only_if_asked_for():
     simulation = CASES["tables"][0]()
-    window = KeepSteps(10).start(simulation)
-    window.add(simulation.rollout(table(0, simulation), 5), None)  # no policy is needed
-    assert window.chances.shape == (2, 0)
+    window = KeepSteps(10).start(simulation.space, 2)
+    window = window.add(rollout(simulation, table(0, simulation), 5), None)  # no policy is needed
+    assert window.rewards.shape == (2, 5)
+    assert window.probabilities.shape == (2, 0)
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("count", [13, None])
 def test_stored_and_restored(case, count):
     simulation, window, _ = filled(case, count)
-    other = KeepSteps(count, chances=True).start(simulation)
-    other.restore({name: array.copy() for name, array in window.arrays().items()})
+    assert tuple(stored(window)) == NAMES
+    empty = KeepSteps(count, probabilities=True).start(simulation.space, 2)
+    other = restored(empty, {name: array.copy() for name, array in stored(window).items()})
     policy = CASES[case][1](5, simulation)
-    data = simulation.rollout(policy, 4)
-    for one in (window, other):
-        one.add(data, policy)
+    data = rollout(simulation, policy, 4)
+    window, other = (each.add(data, policy) for each in (window, other))
     for name in NAMES:
         assert (getattr(window, name) == getattr(other, name)).all()
 
@@ -92,25 +96,25 @@ def test_stored_and_restored(case, count):
         ("successors", lambda a: a + 9, "successors must lie in 0..3"),
         ("rewards", lambda a: a * np.nan, "rewards holds a value that is not a finite number"),
         ("rewards", lambda a: a[0], "rewards must be float64 of shape"),
-        ("chances", lambda a: 0 * a, "chances must be probabilities of actions that were taken"),
-        ("chances", lambda a: a[:, :2], "chances must be float64 of shape"),
+        ("probabilities", lambda a: 0 * a, "probabilities must be those of actions that were taken"),
+        ("probabilities", lambda a: a[:, :2], "probabilities must be float64 of shape"),
         ("states", lambda a: a.astype(np.float64), "states must be int32 of shape"),
     ],
 )
 def test_what_does_not_fit_is_refused(name, change, line):
     simulation, window, _ = filled("tables", 13)
-    arrays = window.arrays()
-    other = KeepSteps(13, chances=True).start(simulation)
+    arrays = stored(window)
+    other = KeepSteps(13, probabilities=True).start(simulation.space, 2)
     with pytest.raises(InvalidInput, match="^" + line):
-        other.restore(arrays | {name: change(arrays[name])})
+        restored(other, arrays | {name: change(arrays[name])})
     assert other.rewards.shape == (2, 0)
 
 
 def test_too_many_steps_or_none_at_all_are_refused():
     simulation, window, _ = filled("tables", 13)
     with pytest.raises(InvalidInput, match="13 steps are more than the window of 12"):
-        KeepSteps(12, chances=True).start(simulation).restore(window.arrays())
+        restored(KeepSteps(12, probabilities=True).start(simulation.space, 2), stored(window))
     with pytest.raises(InvalidInput, match=r"states must be int32 of shape .*, and nothing was stored"):
-        KeepSteps(12).start(simulation).restore({})
+        restored(KeepSteps(12).start(simulation.space, 2), {})
     with pytest.raises(InvalidInput, match="window must be at least 1, not 0"):
-        KeepSteps(0).start(simulation)
+        KeepSteps(0).start(simulation.space, 2)

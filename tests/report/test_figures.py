@@ -74,7 +74,7 @@ def test_names_that_look_like_formulas_and_files(tmp_path):
 
 def test_candidates_that_are_no_numbers_stand_side_by_side(tmp_path):
     algorithms = [
-        {"name": "aapi", "norm": ["sup", "span"], "tune": ["norm"]},
+        {"name": "aapi-paper", "norm": ["sup", "span"], "tune": ["norm"]},
         {"name": "politex", "eta": [10.0, 1.0], "tune": ["eta"]},
     ]
     run_studies(replace(TINY, algorithms=algorithms, tuning_runs=1), tmp_path)

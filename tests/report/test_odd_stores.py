@@ -10,7 +10,7 @@ from browser import plot
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
 from aapi.mdp import FiniteMDP
-from aapi.report.contents import contents
+from aapi.report.build_page_data import build_page_data
 from aapi.report.folder import write_pages
 from aapi.report.page import LARGEST
 from aapi.report.sentences import sentences
@@ -72,7 +72,7 @@ class Fragile:
         pass
 
     def phases(self, simulation, num_steps):
-        from aapi.algorithms import Uniform
+        from aapi.learners import Uniform
 
         if simulation.streams[0, 0] % 2:
             raise AapiError("<i>it broke</i>")
@@ -163,7 +163,7 @@ def test_plans_of_another_version_name_the_command_that_helps(tmp_path):
     run_studies(SMALL, tmp_path)
     with Store(tmp_path) as store:
         old = json.dumps([{"study": "small", "runs": 1}])
-        store._database.execute("UPDATE sessions SET plan = ?, command = 'aapi sweep old.toml'", (old,))
+        store.connection.execute("UPDATE sessions SET plan = ?, command = 'aapi sweep old.toml'", (old,))
     with pytest.raises(AapiError, match=r"give the command again that made it.*: aapi sweep old\.toml"):
         write_pages(tmp_path)
     run_studies(SMALL, tmp_path)
@@ -240,9 +240,9 @@ def test_sentences_of_a_store_that_is_being_filled(tmp_path):
     with Store(tmp_path) as store:
         store.begin(plans)
         summary = summarise(store, plans)
-        told = "politex ran on ergodic 3, so far 0 of 3 runs, for 300 steps, and tuning is not complete"
-        assert sentences(summary)[0] == f"{told} yet."
-        (row,) = contents(store, summary)["rows"]
+        text = "politex ran on ergodic 3, so far 0 of 3 runs, for 300 steps, and tuning is not complete"
+        assert sentences(summary)[0] == f"{text} yet."
+        (row,) = build_page_data(store, summary)["rows"]
     assert (row["chosen"], row["runs"], row["missing"]) == ("tuning", 0, 3)
 
 
@@ -265,6 +265,6 @@ class Fragile2(Fragile):
     """Not fragile at all."""
 
     def phases(self, simulation, num_steps):
-        from aapi.algorithms import Uniform
+        from aapi.learners import Uniform
 
         return Uniform().phases(simulation, num_steps)

@@ -13,7 +13,7 @@ import aapi
 from aapi import theory
 from aapi.environments import deep_sea, ergodic
 from aapi.experiments import Store, summarise
-from aapi.experiments.inside import median_run, read_inside
+from aapi.experiments.trace import median_run, read_trace
 from aapi.mdp import solve
 from studies import STUDY
 
@@ -288,7 +288,7 @@ def test_inside_two_algorithms_side_by_side(page):
     assert len(np.unique(plot(page, "#right-map").traces[0]["z"])) == 1  # one temperature for all states
     click(page, "#left-map", 0.4, 0.9)
     assert "in row 3, column 1" in plot(page, "#trace").title
-    assert {each["name"] for each in plot(page, "#trace").traces} == {"aapi", "politex"}
+    assert {each["name"] for each in plot(page, "#trace").traces} == {"aapi-paper", "politex"}
     page.locator("#left-map").focus()
     for _ in range(4):
         page.keyboard.press("ArrowUp")
@@ -323,7 +323,7 @@ def test_inside_cartpole_is_a_slice(page, stored):
     page.locator("#quantity button[data-value='policy right']").click()
     heat = plot(page, "#left-map").traces[0]
     row = next(r for r in summarise(stored, stored.plans()).rows if r.plan.problem.startswith("cartpole"))
-    inside = read_inside(stored.inside(median_run(row.runs).key))
+    inside = read_trace(stored.trace(median_run(row.runs).key))
     frame = list(inside.phases).index(int(page.locator("#phase-number").inner_text().split()[0]))
     by_angle = inside.tables["policy"][frame, :, 1].reshape(33, 33)  # and velocity, which is the vertical axis
     assert np.allclose(np.transpose(heat["z"]), by_angle, atol=3e-4)
@@ -367,7 +367,7 @@ def test_on_a_phone_nothing_sticks_out(visit, results, theme):
 
 
 def drawn_colour(page):
-    return next(each for each in plot(page, "#panels .plot").traces if each["name"] == "aapi")["line"]["color"]
+    return next(each for each in plot(page, "#panels .plot").traces if each["name"] == "aapi-paper")["line"]["color"]
 
 
 def test_it_can_be_printed(visit, results):

@@ -24,7 +24,7 @@ runs = 40
 name = "ergodic"
 states = [4, 5]
 [[algorithms]]
-name = "aapi"
+name = "aapi-paper"
 [[algorithms]]
 name = "politex"
 """
@@ -90,12 +90,12 @@ def test_a_killed_run_is_said_to_have_stopped(tmp_path):
     with processes.start(SWEEP, cwd=tmp_path) as writer:
         wait_until(lambda: count(tmp_path / "out") > 0)
         with serving(tmp_path / "out") as port:
-            standing = json.loads(ask(port, "/data")[2])["standing"]
-            assert (standing["state"], standing["needed"]) == ("running", 160)
+            status = json.loads(ask(port, "/data")[2])["status"]
+            assert (status["state"], status["needed"]) == ("running", 160)
             writer.kill()
             writer.wait()
-            wait_until(lambda: json.loads(ask(port, "/data")[2])["standing"]["state"] == "stopped")
-            found = json.loads(ask(port, "/data")[2])["standing"]
+            wait_until(lambda: json.loads(ask(port, "/data")[2])["status"]["state"] == "stopped")
+            found = json.loads(ask(port, "/data")[2])["status"]
     assert found["stored"] == count(tmp_path / "out") < 160
     assert 0.0 < found["share"] < 1.0
 
@@ -122,7 +122,7 @@ def test_it_answers_this_machine_and_nothing_but_the_page(results):
 def test_it_recomputes_nothing_while_nothing_changes(results, monkeypatch):
     calls = []
     monkeypatch.setattr("aapi.report.watch.SHARE", 1e9)  # it might at any time
-    monkeypatch.setattr("aapi.report.watch.contents", lambda *args: calls.append(args) or {"rows": []})
+    monkeypatch.setattr("aapi.report.watch.build_page_data", lambda *args: calls.append(args) or {"rows": []})
     with serving(results) as port:
         answers = {ask(port, "/data")[1]["ETag"] for _ in range(5)}
     assert (len(answers), len(calls)) == (1, 1)

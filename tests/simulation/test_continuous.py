@@ -7,8 +7,8 @@ import pytest
 from aapi.environments import cartpole
 from aapi.features import Fourier, Tiles
 from aapi.simulation import ContinuousSimulation, LinearPolicy
-from aapi.simulation.linear_policy import aligned_zeros, draw_action
-from aapi.simulation.random import streams
+from aapi.approximation.linear_policy import aligned_zeros, draw_action
+from aapi.kernels.random import streams
 
 PROBLEM = cartpole()
 GRID = np.array([10**9])

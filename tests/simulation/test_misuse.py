@@ -4,15 +4,17 @@ import dataclasses
 
 import numpy as np
 import pytest
+from experience import rollout
 
 import aapi
-from aapi.environments import cartpole
+from aapi.approximation import LinearPolicy
+from aapi.batch import simulator
+from aapi.environments import cartpole, ergodic
 from aapi.errors import InvalidInput, TooLarge
-from aapi.evaluation import MonteCarlo
-from aapi.features import Fourier, Radial, Tiles
+from aapi.evaluation import ExactQ, MonteCarlo
+from aapi.features import Fourier, OneHot, Radial, Tiles
 from aapi.improvement import SampledAdaptive
-from aapi.simulation import ContinuousSimulation, LinearPolicy
-from aapi.simulation.linear_policy import aligned_zeros
+from aapi.kernels.linalg import aligned_zeros
 
 PROBLEM = cartpole()
 BASIS = Fourier(2).basis(PROBLEM.low, PROBLEM.high)
@@ -33,9 +35,8 @@ def policy_of(runs=1, actions=2, features=BASIS.num_features):
     ],
 )
 def test_a_policy_that_does_not_fit_is_refused(policy):
-    simulation = ContinuousSimulation(PROBLEM, BASIS, 0, range(1), np.array([100]))
     with pytest.raises(InvalidInput, match="linear policy"):
-        simulation.rollout(policy, 5)
+        rollout(simulator(PROBLEM, Fourier(2))([0]), policy, 5)
 
 
 def test_a_policy_is_asked_about_observations_that_fit():
@@ -58,11 +59,12 @@ def test_integers_of_numpy_do_not_overflow(features):
 
 
 def test_a_memory_of_numpy_does_not_wrap():
-    simulation = ContinuousSimulation(PROBLEM, BASIS, 0, range(1), np.array([100]))
-    algorithm = aapi.RLSVI(phase_length=60, horizon=2, memory=np.uint16(50))
-    history = algorithm.start(simulation)
-    algorithm.improve(simulation, history, simulation.rollout(history.policy, 60))
-    assert history.rewards.shape == (1, 50)
+    simulation = simulator(PROBLEM, Fourier(2))([0])
+    learner = aapi.RLSVI(phase_length=60, horizon=2, memory=np.uint16(50))
+    state = learner.init(simulation.space, 1)
+    state, _ = learner.update(state, simulation.rollout(learner.act(state), 60))
+    (window,) = state.memories.values()
+    assert window.rewards.shape == (1, 50)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,11 +112,11 @@ def test_problems_of_ones_own_are_checked(changes, words):
 class Greedier(SampledAdaptive):
     """Says that it samples two differences, and samples thirty."""
 
-    def __call__(self, history):
-        return history.sampled_temperature(1.0, 30, keep_first=False)
+    def __call__(self, k, surprise):
+        return surprise.sampled_root(1.0, 30)
 
 
-@pytest.mark.parametrize("problem", [PROBLEM, aapi.environments.ergodic(5, 2)], ids=["weights", "tables"])
+@pytest.mark.parametrize("problem", [PROBLEM, ergodic(5, 2)], ids=["weights", "tables"])
 def test_a_rate_samples_no_more_than_it_said(problem):
     algorithm = aapi.PolicyIteration(phase_length=30, evaluate=MonteCarlo(5), learning_rate=Greedier(num_sampled=2))
     with pytest.raises(InvalidInput, match="must say so: num_sampled"):
@@ -127,3 +129,23 @@ def test_a_decay_that_ends_in_the_uniform_policy_is_refused(decay, words):
     algorithm = aapi.PolicyIteration(phase_length=30, evaluate=MonteCarlo(5), learning_rate=rate, decay=decay)
     with pytest.raises(InvalidInput, match=words):
         aapi.run(algorithm, PROBLEM, 100)
+
+
+def test_what_does_not_fit_the_problem_is_refused():
+    algorithm = aapi.AAPI(phase_length=60, eta=0.3, evaluate=MonteCarlo(horizon=9, ridge=0.8))
+    for arguments, words in (
+        ({"features": OneHot()}, "features for finite problems"),
+        ({"record": True}, "record keeps tables"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
+            aapi.run(algorithm, PROBLEM, 100, **arguments)
+    with pytest.raises(InvalidInput, match="features of vectors"):
+        aapi.run(algorithm, ergodic(4, 2), 100, features=Fourier(1))
+    with pytest.raises(InvalidInput, match="needs a finite model"):
+        aapi.run(aapi.AAPI(phase_length=10, evaluate=ExactQ()), PROBLEM, 100)
+    for strange in (np.array([-1.0]), np.nan, np.ones((1, 5)), "hot"):
+        learner = aapi.PolicyIteration(
+            phase_length=50, evaluate=algorithm.evaluate, learning_rate=lambda k, surprise, heat=strange: heat
+        )
+        with pytest.raises(InvalidInput, match=r"a learning rate returns a number ≥ 0, one for each of 1 runs"):
+            aapi.run(learner, PROBLEM, 100, features=Fourier(1))

@@ -10,8 +10,8 @@ from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.evaluation import ExactQ, MonteCarlo
 from aapi.features import FeatureMatrix
 from aapi.mdp import FiniteMDP, induced_chain, policy_values, worst_contraction_time
+from aapi.theory.bound_checks import _closest
 from aapi.theory.evaluation_error import _fit
-from aapi.theory.pairs import _closest
 from aapi.theory.summary import summary
 
 MC = MonteCarlo(horizon=10, centre=True, ridge=0.1)
@@ -49,7 +49,7 @@ def test_deep_sea_has_what_makes_sense():
     found = theory.examine({"aapi": algorithm}, deep_sea(4), 3000, 4)
     assert found.theorem is None
     assert "does not apply" in found.refused["theorem"]
-    bounds = {pair.name: pair for pair in found.pairs}
+    bounds = {check.name: check for check in found.checks}
     assert bounds["noise"].bound is None
     assert "no common successor" in bounds["noise"].reason
     assert bounds["noise, by Poisson's equation"].holds
@@ -71,7 +71,7 @@ def test_noise_keeps_to_its_bounds():
 def test_poisson_by_hand():
     """Two states, each left surely: rewards 1 and 0, V = (¼, −¼), no choice: noise within a phase is at most ½."""
     mdp = FiniteMDP([[[0.0, 1.0]], [[1.0, 0.0]]], [[1.0], [0.0]])
-    found = theory.analyse(aapi.run(aapi.algorithms.Uniform(phase_length=5), mdp, 10, record=True))
+    found = theory.analyse(aapi.run(aapi.learners.Uniform(phase_length=5), mdp, 10, record=True))
     assert found.noise.drift[0] == pytest.approx([0.5, 0.5])
     assert found.decomposition.noise[0] == pytest.approx([-0.5, 0.5])  # three ones in five, then two
     assert (found.relative_q.q_change, found.relative_q.q_size[0]) == (0.0, pytest.approx([0.25, 0.25]))
@@ -140,9 +140,7 @@ def test_exact_q_is_bounded_or_grows_by_the_root():
 
 def test_growth():
     mdp = ergodic(5, 2)
-    grown = theory.regret_growth(
-        aapi.algorithms.Uniform(phase_length=400), mdp, theory.doublings(16000, 4), num_runs=10
-    )
+    grown = theory.regret_growth(aapi.learners.Uniform(phase_length=400), mdp, theory.doublings(16000, 4), num_runs=10)
     assert grown.steps.tolist() == [2000, 4000, 8000, 16000]
     assert grown.phase_lengths.tolist() == [100, 159, 252, 400]
     assert grown.exponent.lower <= 1.0 <= grown.exponent.upper
@@ -150,10 +148,10 @@ def test_growth():
     slower = theory.regret_growth(aapi.AAPI(phase_length=400, evaluate=MC, eta=0.3), mdp, [2000, 16000], num_runs=10)
     assert slower.exponent.upper < 0.95
     with pytest.raises(DoesNotExist, match="two different numbers"):
-        theory.regret_growth(aapi.algorithms.Uniform(), mdp, [1000])
+        theory.regret_growth(aapi.learners.Uniform(), mdp, [1000])
     constant = FiniteMDP(mdp.transitions, np.ones((5, 2)))
     with pytest.raises(DoesNotExist, match="not positive"):
-        theory.regret_growth(aapi.algorithms.Uniform(), constant, [100, 200])
+        theory.regret_growth(aapi.learners.Uniform(), constant, [100, 200])
 
 
 def test_theorem():
@@ -170,8 +168,8 @@ def test_theorem():
         theory.recommended_phase_length(10**6, mixing_time=0, mismatch=10.0, constant=3.0)
 
 
-def test_slips_are_shown():
-    found = {slip.name: slip.shown for slip in theory.find_slips()}
+def test_errata_are_shown():
+    found = {erratum.name: erratum.shown for erratum in theory.find_errata()}
     assert "0 the corrected one" in found["ao-ftrl"]
     assert "contraction time none" in found["contraction"]
     assert "11 columns, rank 10" in found["independence"]
@@ -184,11 +182,11 @@ def test_rounding_is_not_an_exceeded_bound():
     mdp = ergodic(5, 3)
     algorithm = aapi.AAPI(phase_length=50, evaluate=ExactQ(), eta=1.0, norm="span")
     found = theory.analyse(aapi.run(algorithm, mdp, 2000, 2, record=True))
-    made = summary(found, theory.measured_pairs(found, theory.constants(mdp)))
+    made = summary(found, theory.check_bounds(found, theory.constants(mdp)))
     assert made["online_learning"]["exceeded"] == 0
     alone = FiniteMDP(np.ones((1, 1, 1)), [[0.1]])
-    found = theory.analyse(aapi.run(aapi.algorithms.Uniform(phase_length=7), alone, 1000, record=True))
-    assert all(pair.holds for pair in theory.measured_pairs(found, theory.constants(alone)))
+    found = theory.analyse(aapi.run(aapi.learners.Uniform(phase_length=7), alone, 1000, record=True))
+    assert all(check.holds for check in theory.check_bounds(found, theory.constants(alone)))
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e153, 1e200])
@@ -205,7 +203,7 @@ def test_rewards_of_any_size(scale):
         assert getattr(scaled.online_learning, term) / scale == pytest.approx(
             getattr(plain.online_learning, term), rel=1e-9, abs=1e-12
         )
-    assert all(pair.holds for pair in theory.measured_pairs(scaled, theory.constants(mdp.scaled(scale))))
+    assert all(check.holds for check in theory.check_bounds(scaled, theory.constants(mdp.scaled(scale))))
 
 
 def test_a_violated_bound_is_not_hidden():
@@ -231,30 +229,30 @@ def test_arguments_that_make_no_sense():
         theory.regret_growth(exact, mdp, [100, 200, 400, 800], num_runs=5, seed=10)
 
 
-def test_pairs_by_hand():
+def test_bound_checks_by_hand():
     """Rewards in [−1, 3]: bounds for rewards in [0, 1] are multiplied by 4."""
     mdp = FiniteMDP(ergodic(5, 2).transitions, 4.0 * ergodic(5, 2).rewards - 1.0)
     result = aapi.run(aapi.AAPI(phase_length=100, evaluate=MC), mdp, 1000, 3, record=True)
     found, known = theory.analyse(result), theory.constants(mdp)
     assert known.reward_range == 4.0
-    pairs = {pair.name: pair for pair in theory.measured_pairs(found, known)}
+    checks = {check.name: check for check in theory.check_bounds(found, known)}
     t, time = known.contraction_time, known.mixing_time
     noise = np.abs(found.decomposition.total("noise"))
-    assert pairs["noise"].measured == noise.max()
+    assert checks["noise"].measured == noise.max()
     expected = 4.0 * (10 * t + 4 * t * np.sqrt(2 * 10 * 1000 * np.log(1000 / 0.05)))
-    assert pairs["noise"].bound == pytest.approx(expected)
-    assert pairs["size of Q"].bound == 4.0 * (2 * time + 3)
-    assert pairs["relative Q, printed"].bound == pytest.approx(4.0 * time**2 * np.log2(10) ** 2)
+    assert checks["noise"].bound == pytest.approx(expected)
+    assert checks["size of Q"].bound == 4.0 * (2 * time + 3)
+    assert checks["relative Q, printed"].bound == pytest.approx(4.0 * time**2 * np.log2(10) ** 2)
     values = [[policy_values(mdp, policy) for policy in run] for run in result.record.policies]
     drift = np.array([[np.ptp(v.bias) for v in run] for run in values])
     choice = np.array([[np.ptp(v.q_values, axis=1).max() for v in run] for run in values])
     limits = drift.sum(axis=1) + np.sqrt(0.5 * np.log(2 / 0.05) * (100 * (drift**2 + choice**2)).sum(axis=1))
     closest = (noise / limits).argmax()
-    poisson = pairs["noise, by Poisson's equation"]
+    poisson = checks["noise, by Poisson's equation"]
     assert (poisson.measured, poisson.bound) == (noise[closest], pytest.approx(limits[closest]))
     estimation, weights = found.decomposition.total("estimation"), 100 * (found.errors.optimal + found.errors.current)
     share = estimation / weights.sum(axis=1)
-    assert pairs["estimation R1"].bound == pytest.approx(weights.sum(axis=1)[share.argmax()])
+    assert checks["estimation R1"].bound == pytest.approx(weights.sum(axis=1)[share.argmax()])
 
 
 def test_the_fit_is_of_relative_errors():
@@ -293,7 +291,7 @@ def test_an_examination_is_made_of_its_parts():
 def test_a_summary_is_of_the_right_phases():
     mdp, algorithm = ergodic(5, 2), aapi.AAPI(phase_length=10, evaluate=MonteCarlo(horizon=5))
     found = theory.analyse(aapi.run(algorithm, mdp, 1005, 3, record=True))  # 100 phases, and 5 steps
-    made = summary(found, theory.measured_pairs(found, theory.constants(mdp)))
+    made = summary(found, theory.check_bounds(found, theory.constants(mdp)))
     steps = made["curves"]["steps"]
     assert (len(steps), steps[0], steps[-1]) == (60, 10, 1005)
     for step, mean in zip(steps, made["curves"]["estimation"]["mean"], strict=True):

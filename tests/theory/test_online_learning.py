@@ -7,10 +7,10 @@ import pytest
 
 import aapi
 from aapi import theory
-from aapi.algorithms import Phase
+from aapi.learners import Phase
 from aapi.environments import deep_sea, ergodic
 from aapi.evaluation import MonteCarlo
-from aapi.theory.slips import counterexample, play, random_sequences
+from aapi.theory.errata import counterexample, play, random_sequences
 from aapi.theory.summary import online_terms
 
 ACTIONS = (2, 3, 5, 10)

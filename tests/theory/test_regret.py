@@ -13,7 +13,7 @@ from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import ExactQ, MonteCarlo
 from aapi.mdp import FiniteMDP, policy_values, solve
 from aapi.theory.phases import Phases, without_rare
-from aapi.theory.regret import split
+from aapi.theory.regret import decompose
 
 MC = MonteCarlo(horizon=5)
 ALGORITHMS = {
@@ -24,7 +24,7 @@ ALGORITHMS = {
     "greedy": aapi.GreedyAPI(phase_length=50, evaluate=MC),
     "exact": aapi.AAPI(phase_length=50, evaluate=ExactQ()),
     "rlsvi": aapi.RLSVI(phase_length=50, horizon=10),
-    "uniform": aapi.algorithms.Uniform(phase_length=50),
+    "uniform": aapi.learners.Uniform(phase_length=50),
 }
 PROBLEMS = {
     "ergodic": ergodic(6, 3), "garnet": garnet(8, 2, 3), "river-swim": river_swim(6), "access": access_control(3),
@@ -77,21 +77,21 @@ def test_by_hand():
     q_hat = np.array([[[9.0, 9.0], [3.0, 1.0]]])
     phases = Phases(
         lengths=np.array([10]), rewards=np.array([4.0]), policies=uniform, next_policy=uniform[0],
-        gains=np.array([0.25]), weighed_gains=np.array([0.25]), unichain=np.array([True]),
+        gains=np.array([0.25]), weighted_gains=np.array([0.25]), unichain=np.array([True]),
         q_values=q, evaluated=np.array([True]), q_hats=q_hat, weights=np.ones(1),
         temperatures=None, surprises=None, predictions=None, reward_scale=1.0,
     )  # fmt: skip
-    parts = split(phases, against)
+    parts = decompose(phases, against)
     assert parts.regret == pytest.approx([6.0])  # 10 · 1 − 4
     assert parts.noise == pytest.approx([-1.5])  # 10 · ¼ − 4
     assert parts.pseudo_regret == pytest.approx([7.5])
     assert parts.online_learning == pytest.approx([10.0])  # 10 (3 − (3 + 1)/2)
     assert parts.estimation == pytest.approx([-2.5])  # 10 ((1 − 3) − ((1 − 3) + (−½ − 1))/2)
-    result = aapi.run(aapi.algorithms.Uniform(phase_length=10), mdp, 10, record=True)
+    result = aapi.run(aapi.learners.Uniform(phase_length=10), mdp, 10, record=True)
     assert theory.analyse(result).decomposition.total("pseudo_regret") == pytest.approx([7.5])
     broken = Phases(**{**vars(phases), "gains": np.array([0.3])})
     with pytest.raises(DoesNotExist, match="in phase 1 its parts add up only"):
-        split(broken, against)
+        decompose(broken, against)
 
 
 @given(st.data())
@@ -106,13 +106,13 @@ def test_any_policies_against_any_other(data):
     phases = Phases(
         lengths=np.array([1, 7, 7, 3]), rewards=scale * random.normal(size=4), policies=taken, next_policy=taken[0],
         gains=np.array([each.gains[-1] for each in values]),
-        weighed_gains=np.array([each.gains @ against.distribution for each in values]), unichain=np.zeros(4, bool),
+        weighted_gains=np.array([each.gains @ against.distribution for each in values]), unichain=np.zeros(4, bool),
         q_values=np.array([each.q_values for each in values]), evaluated=np.array([True, False, True, True]),
         q_hats=scale * random.normal(size=(3, *mdp.rewards.shape)), weights=np.ones(3),
         temperatures=None, surprises=None, predictions=None,
         reward_scale=scale,
     )  # fmt: skip
-    parts = split(phases, against)  # raises if they do not add up
+    parts = decompose(phases, against)  # raises if they do not add up
     assert parts.residual <= 1e-8
     assert (parts.estimation[1], parts.online_learning[1]) == (0.0, 0.0)
     assert parts.unevaluated[1] == parts.pseudo_regret[1]
@@ -175,7 +175,7 @@ def test_what_is_asked_for_in_vain():
 def test_actions_that_are_next_to_never_taken_are_left_out():
     """Who goes once in 10³⁰⁰ steps, stays: then the gain depends on the state. Once in 10⁸ is something else."""
     mdp = two_states().scaled(1e20)
-    result = aapi.run(aapi.algorithms.Uniform(phase_length=5), mdp, 15, record=True)
+    result = aapi.run(aapi.learners.Uniform(phase_length=5), mdp, 15, record=True)
     result.record.policies[0, 1] = [[1.0, 1e-300], [1.0, 1e-300]]
     result.record.policies[0, 2] = [[1.0 - 1e-8, 1e-8], [1.0 - 1e-8, 1e-8]]
     found = theory.analyse(result)
@@ -202,4 +202,6 @@ def test_constant_rewards():
     for algorithm in ("aapi", "exact", "rlsvi"):
         found = theory.analyse(aapi.run(ALGORITHMS[algorithm], mdp, 1000, 2, record=True))
         assert found.decomposition.total("regret") == pytest.approx(0.0, abs=1e-9)
-        assert all(pair.holds for pair in theory.measured_pairs(found, theory.constants(mdp)) if pair.bound is not None)
+        assert all(
+            check.holds for check in theory.check_bounds(found, theory.constants(mdp)) if check.bound is not None
+        )

@@ -1,8 +1,7 @@
-"""The agent: an algorithm, features and a Gymnasium environment; learn, predict, save, and go on later."""
+"""The agent: a learner, features and a Gymnasium environment; learn, predict, save, and go on later."""
 
 from __future__ import annotations
 
-import copy
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,33 +9,32 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
-from aapi.agent.defaults import Known, known
-from aapi.agent.observations import Observations, observations_of
+from aapi.agent.representation import default_features, represent
 from aapi.agent.score import Score
-from aapi.agent.simulation import GymnasiumSimulation, told
 from aapi.agent.spaces import check_same_spaces
-from aapi.algorithms import RLSVI
 from aapi.checks import at_least
 from aapi.environments.continuing import Continuing
-from aapi.errors import InvalidInput, TooLarge
-from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Radial
-from aapi.features.bounds import MOST_FEATURES
+from aapi.environments.known import Known, known
+from aapi.environments.observations import Observations, observations_of
+from aapi.errors import InvalidInput
 from aapi.files import uninterrupted
+from aapi.kernels.random import streams
+from aapi.learners.learner import Session, check_learner
 from aapi.progress import progress_bar
-from aapi.simulation.basis import LINEAR, TILES, Basis
-from aapi.simulation.random import streams
+from aapi.simulation import Stretch
+from aapi.simulation.gymnasium import GymnasiumSimulation
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from aapi.algorithms import Phase, PolicyIteration
+    from aapi.agent.representation import AgentFeatures, Bounds
+    from aapi.agent.storage import EnvSnapshot
+    from aapi.approximation import Array, Policy, QSpace
+    from aapi.environments.continuing import Episode
+    from aapi.learners import Learner, Phase
 
 __all__ = ["Agent", "Progress"]
-
-STRIDE = 500  # steps between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Progress:
     steps: int
     average_reward: float
     overall_reward: float
-    episodes: tuple[dict[str, Any], ...]
+    episodes: tuple[Episode, ...]
     steps_per_second: float
     details: Phase
 
@@ -59,7 +57,7 @@ class Progress:
 class Agent:
     """Learns to earn a high average reward in an environment that never ends.
 
-    algorithm: AAPI, Politex, AdaptiveFTRL, GreedyAPI, RLSVI or any `PolicyIteration`.
+    algorithm: AAPI, Politex, AdaptiveFTRL, GreedyAPI, RLSVI or any `Learner`.
     env: a Gymnasium environment with discrete actions. If its episodes end, the next one begins in the same step: it is
         wrapped in `Continuing`, unless you did that, with the ending rule known for its id (CartPole: the paper's), or
         else the environment's own rewards.
@@ -73,9 +71,9 @@ class Agent:
 
     def __init__(
         self,
-        algorithm: PolicyIteration | RLSVI,
+        algorithm: Learner[Any],
         env: gymnasium.Env[Any, Any],
-        features: Any = None,
+        features: AgentFeatures | None = None,
         seed: int = 0,
     ) -> None:
         self.env: Continuing | None = continuing(env)
@@ -84,77 +82,39 @@ class Agent:
         self._set_up(algorithm, env.observation_space, env.action_space, features, seed, (given.low, given.high))
 
     def _set_up(
-        self, algorithm: Any, observation_space: Any, action_space: Any, features: Any, seed: int, bounds: Any
-    ) -> None:
+        self, algorithm: Learner[Any], observation_space: gymnasium.Space[Any], action_space: gymnasium.Space[Any],
+        features: AgentFeatures | None, seed: int, bounds: Bounds,
+    ) -> None:  # fmt: skip
         """All but the environment, which an agent from a file may do without. bounds: None for those of the space."""
         at_least(0, seed=seed)
-        if not all(hasattr(algorithm, part) for part in ("check", "start", "improve", "phase_length")):
-            raise InvalidInput(f"algorithm must be AAPI(…), Politex(…), RLSVI(…) or another, not {algorithm!r}")
-        algorithm.check()
+        check_learner(algorithm)
         self.algorithm, self.seed, self.bounds = algorithm, seed, bounds
-        self.observation_space, self.action_space = observation_space, action_space
-        self.num_actions = _count_actions(action_space)
-        self.observations: Observations = observations_of(observation_space)
-        self.features: Any = _default_features(self.observations) if features is None else features
-        low, high = bounds
-        self.basis = self._make_basis(low or self.observations.low, high or self.observations.high)
-        encode: Any = self.observations.state if self.basis is None else self.observations.vector
-        if not _named(self.features):
-            encode = _vector_of(features)
-        elif isinstance(self.features, OneHot) and self.basis is not None:
-            encode = _state_as_vector(self.observations)
-        self.simulation = GymnasiumSimulation(
-            self.env, self.observations, self.basis, self.num_actions, 0, seed, encode
-        )
-        self.history: Any = algorithm.start(self.simulation)
-        self.simulation.begin_phase(self.history.steps)
-        self.reward_sum = 0.0
-        # Where the environment was, of an agent from a file that has none.
-        self.whereabouts: dict[str, Any] = {"env": None, "snapshot": None, "current": None}
+        self.observation_space, self.action_space = observation_space, _discrete(action_space)
+        self.num_actions = int(self.action_space.n)
+        observations: Observations = observations_of(observation_space)
+        self.features = default_features(observations) if features is None else features
+        self.space: QSpace
+        self.space, encode = represent(self.features, observations, self.num_actions, bounds, observation_space)
+        self.simulation = GymnasiumSimulation(self.env, self.space, encode, seed)
+        self.session = Session(algorithm, self.simulation, keep=True)
+        self.env_snapshot: EnvSnapshot | None = None  # where the environment was, of an agent from a file without one
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
         self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice
 
-    def _make_basis(self, low: Any, high: Any) -> Basis | None:
-        if isinstance(self.features, OneHot):
-            return self._states_as_tiles() if isinstance(self.algorithm, RLSVI) else None
-        if _named(self.features):
-            basis: Basis = self.features.basis(low, high).check(len(self.observations.low))
-            return basis
-        if not callable(self.features) or isinstance(self.features, type | Coordinates | FeatureMatrix):
-            raise InvalidInput(f"features must be OneHot, Fourier, Tiles, Radial or a function, not {self.features!r}")
-        # A function of the user's: what it returns for one observation says how long its vectors are.
-        try:
-            sample = copy.deepcopy(self.observation_space).sample()  # the space's own draws are the environment's
-            vector = np.asarray(self.features(sample), dtype=np.float64)
-        except Exception as error:
-            raise InvalidInput(f"the feature function raised {told(error)}") from error
-        if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
-            raise InvalidInput(f"features must return a vector of finite numbers, not {vector!r}")
-        size = vector.size
-        return Basis(LINEAR, np.zeros(size), np.ones(size), 0, np.empty((0, 0)), np.empty(0), 1.0, 0, linear=True)
-
-    def _states_as_tiles(self) -> Basis:
-        """Indicators of states as weights: RLSVI's tables need a model, its weights do not."""
-        states = self.observations.num_states
-        if states > MOST_FEATURES:
-            raise TooLarge(
-                f"RLSVI on {states} states would take a regression on as many features: take tiles or radial"
-            )
-        half = np.array([[0.5]])  # puts a state into the middle of its tile
-        width = np.array([max(1.0, states - 1.0)])
-        return Basis(
-            TILES, np.zeros(1), width, max(1, states - 1), half, np.empty(0), 1.0, max(2, states), linear=False
-        )
+    def __repr__(self) -> str:
+        size = f"{self.space.describe()}, {self.num_actions} actions"
+        return f"Agent({self.algorithm!r}; {size}; {self.num_steps} steps, {self.num_phases} phases learnt)"
 
     @property
-    def policy(self) -> Any:
+    def policy(self) -> Policy:
         """The present policy: a table, (1, states, actions), or a `LinearPolicy`."""
-        return self.history.policy
+        return self.algorithm.act(self.session.state).policy
 
     @property
     def steps_left(self) -> int:
-        """Of the phase, or the exploration, under way."""
-        return int(self.history.steps - self.simulation.filled)
+        """Of the phase, or the exploration, under way; at the most, if it ends by what is seen."""
+        stretch = self.algorithm.act(self.session.state)
+        return stretch.start + stretch.steps - self.simulation.time
 
     @property
     def num_steps(self) -> int:
@@ -164,18 +124,18 @@ class Agent:
     @property
     def num_phases(self) -> int:
         """Policies improved so far."""
-        return int(self.history.phase)
+        return int(self.session.state.k)
 
     @property
     def total_reward(self) -> float:
         """Earned in all steps so far."""
-        return self.reward_sum + float(self.simulation.rewards[0, : self.simulation.filled].sum())
+        return self.simulation.total_reward
 
     def learn(
         self,
         num_steps: int,
         progress: bool = False,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callable[[Progress], object] | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
@@ -192,20 +152,17 @@ class Agent:
             if self.env is not None and simulation.time:
                 raise InvalidInput("where the environment is now is not known: go on from the last checkpoint")
             simulation.reset(self.seed)
-        last, start, first = simulation.time + num_steps, time.perf_counter(), simulation.time
+        start, first = time.perf_counter(), simulation.time
         with progress_bar("learning", num_steps, show=progress) as advance:
-            while simulation.time < last:
-                steps = min(last - simulation.time, self.steps_left)
-                for done in range(0, steps, STRIDE):
-                    part = min(STRIDE, steps - done)
-                    simulation.collect(self.history.acting, part)
-                    advance(part, f"phase {self.num_phases + 1}, average reward {simulation.average_reward:.4g}")
-                if self.steps_left:
-                    break
+            simulation.watch = lambda steps: advance(
+                steps, f"phase {self.num_phases + 1}, average reward {simulation.average_reward:.4g}"
+            )
+            for phase in self.session.play(num_steps):
+                if not phase.data.complete or phase.exploring is not None:
+                    continue
                 speed = (simulation.time - first) / (time.perf_counter() - start)
-                explored = self.history.acting is not self.policy
-                wanted = self._improve(speed, callback)
-                if checkpoint is not None and self.num_phases % checkpoint_every == 0 and not explored:
+                wanted = self._report(phase, speed, callback)
+                if checkpoint is not None and self.num_phases % checkpoint_every == 0:
                     self.save(checkpoint)
                 if not wanted:
                     break
@@ -213,33 +170,13 @@ class Agent:
             self.save(checkpoint)
         return self
 
-    def _improve(self, speed: float, callback: Callable[[Progress], Any] | None) -> bool:
-        """End a phase; whether to go on."""
+    def _report(self, phase: Phase, speed: float, callback: Callable[[Progress], object] | None) -> bool:
+        """Tell the callback of a phase; whether to go on."""
         simulation = self.simulation
-        data = simulation.data()
-        # All or nothing: an error or an interrupt in here must leave an agent that can be saved, and go on.
-        memory, streams = vars(self.history), simulation.streams.copy()
-        before = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in memory.items()}
-        before.pop("streams", None)  # which it shares with the simulation
-        memories = getattr(self.history, "memories", {}).values()
-        kept = [{name: array.copy() for name, array in each.arrays().items()} for each in memories]
-        try:
-            phase = self.algorithm.improve(simulation, self.history, data)
-        except BaseException:
-            memory.update(before)
-            for each, arrays in zip(memories, kept, strict=True):
-                each.restore(arrays)
-            simulation.streams[:] = streams
-            raise
-        simulation.begin_phase(self.history.steps)
-        self.reward_sum += float(data.rewards.sum())
-        if phase.exploring is not None:
-            return True
         episodes, simulation.episodes = tuple(simulation.episodes), []
         if callback is None:
             return True
-        average = float(data.rewards.mean())
-        overall = self.reward_sum / simulation.time
+        average, overall = float(phase.data.rewards.mean()), self.total_reward / simulation.time
         return callback(Progress(phase.number, simulation.time, average, overall, episodes, speed, phase)) is not False
 
     def predict(self, observation: Any, deterministic: bool = False) -> int:
@@ -247,7 +184,12 @@ class Agent:
         start = int(self.action_space.start)
         if deterministic:
             return start + int(np.argmax(self.probabilities(observation)))
-        return start + self.simulation.actor(self.policy, self._predictions)(self.simulation.encoded(observation))
+        return start + self.space.actor(self.policy, self._predictions)(self.simulation.encoded(observation))
+
+    def probabilities(self, observation: Any) -> Array:
+        """π(·|observation), (actions,)."""
+        state = np.asarray(self.simulation.encoded(observation))[None, None]
+        return np.asarray(self.space.probabilities(self.policy, state)[0, 0])
 
     def evaluate(
         self,
@@ -257,7 +199,7 @@ class Agent:
         deterministic: bool = False,
         seed: int = 1000,
         progress: bool = False,
-        film: Callable[[int, Any], None] | None = None,
+        film: Callable[[int, Continuing | None], None] | None = None,
     ) -> Score:
         """Act by the present policy for some steps, without learning, in an environment of its own.
 
@@ -270,23 +212,19 @@ class Agent:
             raise InvalidInput("give evaluate another environment than the one that the agent learns in")
         where = continuing(env) if env is not None else self._another()
         check_same_spaces(where, self.observation_space, self.action_space)
-        simulation = GymnasiumSimulation(
-            where, self.observations, self.basis, self.num_actions,
-            num_steps, seed, self.simulation.encode,
-        )  # fmt: skip
+        simulation = GymnasiumSimulation(where, self.space, self.simulation.encode, seed)
         simulation.reset(seed)
-        policy = self.history.greedy_policy() if deterministic else self.policy
+        policy = self.space.most_likely(self.policy) if deterministic else self.policy
+        stretch = Stretch(1, 0, num_steps, policy)
         with progress_bar("evaluating", num_steps, show=progress) as advance:
-            stride = 1 if film else STRIDE
-            for done in range(0, num_steps, stride):
+            simulation.watch = lambda steps: advance(steps, f"average reward {simulation.average_reward:.4g}")
+            while simulation.time < num_steps:
                 if film:
-                    film(done, simulation.env)
-                part = min(stride, num_steps - done)
-                simulation.collect(policy, part)
-                advance(part, f"average reward {simulation.average_reward:.4g}")
+                    film(simulation.time, simulation.env)
+                data = simulation.rollout(stretch, 1 if film else num_steps)
         return Score(
-            simulation.rewards[0],
-            simulation.actions[0].astype(np.int64),
+            data.rewards[0],
+            data.actions[0].astype(np.int64),
             self.num_actions,
             tuple(episode["length"] for episode in simulation.episodes),
             tuple(episode["return"] for episode in simulation.episodes),
@@ -298,11 +236,6 @@ class Agent:
             raise InvalidInput("give an environment to evaluate in: evaluate(num_steps, env)")
         return continuing(gymnasium.make(self.env.spec))
 
-    def probabilities(self, observation: Any) -> NDArray[np.float64]:
-        """π(·|observation), (actions,)."""
-        found: NDArray[np.float64] = self.simulation.probabilities(self.policy, observation)
-        return found
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to a file of arrays and JSON, from which `aapi.load` makes it again, learning included."""
         from aapi.agent.storage import save
@@ -310,6 +243,14 @@ class Agent:
         with uninterrupted():
             save(self, path)
             self.saved = (path, self.num_steps)
+
+
+def _discrete(space: gymnasium.Space[Any]) -> gymnasium.spaces.Discrete[Any]:
+    if not isinstance(space, gymnasium.spaces.Discrete):
+        raise InvalidInput(
+            f"actions must be Discrete, and those of this environment are {space}: discretise them first"
+        )
+    return space
 
 
 def continuing(env: gymnasium.Env[Any, Any]) -> Continuing:
@@ -329,37 +270,3 @@ def holds_continuing(env: Any) -> bool:
             return True
         env = env.env
     return False
-
-
-def _default_features(observations: Observations) -> Any:
-    """Tables where observations are countable; a Fourier basis for few numbers, what does not explode for many."""
-    if all(observations.counts):
-        return OneHot()
-    return Fourier() if len(observations.low) <= 4 else Radial()
-
-
-def _count_actions(space: Any) -> int:
-    if not isinstance(space, gymnasium.spaces.Discrete):
-        raise InvalidInput(
-            f"actions must be Discrete, and those of this environment are {space}: discretise them first"
-        )
-    return int(space.n)
-
-
-def _vector_of(function: Callable[[Any], Any]) -> Callable[[Any], NDArray[np.float64]]:
-    return lambda observation: np.array(function(observation), dtype=np.float64)
-
-
-def _state_as_vector(observations: Observations) -> Callable[[Any], NDArray[np.float64]]:
-    def encode(observation: Any) -> NDArray[np.float64]:
-        state = observations.state(observation)
-        if state < 0:
-            raise InvalidInput(f"the observation {observation} is not in its space")
-        return np.array([state], dtype=np.float64)
-
-    return encode
-
-
-def _named(features: Any) -> bool:
-    """Whether these are features of this library, or like them, which need no call for each observation."""
-    return isinstance(features, OneHot) or (hasattr(features, "basis") and not isinstance(features, type))

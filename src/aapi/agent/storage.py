@@ -1,97 +1,88 @@
-"""Saved agents: arrays and JSON in one .npz file. Loading builds what it names, from a list, and never runs code."""
+"""Saved agents: arrays and JSON in one .npz file. Loading builds what it names, from the registry, and runs no code."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import numpy as np
 
 import aapi
-from aapi import algorithms, evaluation, exploration, features, improvement, schedules
 from aapi.agent.agent import Agent, continuing, holds_continuing
+from aapi.agent.formats import FORMAT, upgraded
 from aapi.agent.spaces import check_same_spaces, described_space, made_space
 from aapi.checks import at_least, matching, within
 from aapi.environments.continuing import Continuing
 from aapi.errors import AapiError, InvalidInput
 from aapi.files import atomic_write, read_arrays
+from aapi.learners.state import restored, stored
+from aapi.registry import part_from_json, part_to_json
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-__all__ = ["FORMAT", "load", "made_environment", "save"]
+    from numpy.typing import NDArray
 
-FORMAT = 2
-LONGEST = 1 << 31  # a phase
-# Which parts may stand where.
-PLACES: dict[str, tuple[Any, ...]] = {
-    "algorithm": (algorithms.PolicyIteration, algorithms.RLSVI, algorithms.Uniform),
-    "features": (features.OneHot, features.Fourier, features.Tiles, features.Radial),
-    "phase_length": (schedules.Growing,),
-    "evaluate": (
-        evaluation.Automatic,
-        evaluation.ImportanceMonteCarlo,
-        evaluation.LSPE,
-        evaluation.LSTD,
-        evaluation.MonteCarlo,
-        evaluation.SelfConsistent,
-        evaluation.PosteriorSampled,
-    ),
-    "learning_rate": (improvement.Adaptive, improvement.SampledAdaptive, improvement.Scheduled),
-    "side_information": (
-        improvement.ExponentialAverage,
-        improvement.Predicted,
-        improvement.PreviousEstimate,
-        improvement.Zero,
-    ),
-    "exploration": (
-        exploration.Discovery,
-        exploration.FewestVisits,
-        exploration.PosteriorSampling,
-        exploration.UniformShare,
-    ),
-}
-PARTS = {part for parts in PLACES.values() for part in parts}
+    from aapi.agent.representation import AgentFeatures
+    from aapi.learners import Learner
+
+__all__ = ["EnvSnapshot", "load", "made_environment", "save"]
+
+LONGEST = 1 << 31  # a stretch
+
+
+@dataclass(frozen=True, eq=False)
+class EnvSnapshot:
+    """Where an environment was. description: how it was made.
+
+    snapshot: what `Continuing.restore` takes; state: what the agent saw of it; both None before the first step.
+    """
+
+    description: dict[str, Any] | None = None
+    snapshot: dict[str, Any] | None = None
+    state: NDArray[Any] | None = None
 
 
 def save(agent: Agent, path: str | os.PathLike[str]) -> None:
     """Write an agent; the file appears whole or not at all."""
     simulation = agent.simulation
-    filled = simulation.filled
-    arrays = {f"history_{name}": array for name, array in agent.history.arrays().items()}
+    filled = simulation.time - agent.algorithm.act(agent.session.state).start
+    arrays = {f"state_{name}": array for name, array in stored(agent.session.state).items()}
     arrays |= {
         "stream": simulation.streams,
         "predictions": agent._predictions,
-        "phase_states": simulation.states[:, :filled],
-        "phase_actions": simulation.actions[:, :filled],
-        "phase_rewards": simulation.rewards[:, :filled],
+        "stretch_states": simulation.states[:, :filled],
+        "stretch_actions": simulation.actions[:, :filled],
+        "stretch_rewards": simulation.rewards[:, :filled],
     }
-    where = agent.whereabouts
+    where = agent.env_snapshot or EnvSnapshot()
     if agent.env is not None:
-        where = {"env": _described_env(agent.env), "snapshot": None, "current": None}
-        if simulation.current is not None:
-            where |= {"snapshot": agent.env.snapshot(), "current": np.asarray(simulation.current)}
-    snapshot = where["snapshot"] and dict(where["snapshot"])
-    if snapshot:
-        arrays["current"] = where["current"]
+        began = simulation.current is not None
+        where = EnvSnapshot(
+            _described_env(agent.env), agent.env.snapshot() if began else None,
+            np.asarray(simulation.current) if began else None,
+        )  # fmt: skip
+    snapshot = None if where.snapshot is None else dict(where.snapshot)
+    if snapshot is not None and where.state is not None:
+        arrays["current"] = where.state
         if "actions" in snapshot:
             arrays["snapshot_actions"] = snapshot.pop("actions")
     description = {
         "format": FORMAT,
         "aapi": aapi.__version__,
-        "algorithm": _described(agent.algorithm),
-        "features": _described(agent.features),
+        "algorithm": part_to_json(agent.algorithm),
+        "features": part_to_json(agent.features),
         "observation_space": described_space(agent.observation_space),
         "action_space": described_space(agent.action_space),
         "bounds": agent.bounds,
-        "env": where["env"],
+        "env": where.description,
         "seed": agent.seed,
         "steps": simulation.time,
-        "reward_sum": agent.reward_sum,
+        "reward_sum": simulation.total_reward - float(simulation.rewards[:, :filled].sum()),
         "episodes": simulation.episodes,
         "snapshot": snapshot,
     }
@@ -101,15 +92,15 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"this agent cannot be saved: {error}") from None
     arrays["agent"] = np.frombuffer(text.encode(), dtype=np.uint8)
     with atomic_write(path) as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def load(
     path: str | os.PathLike[str],
     env: gymnasium.Env[Any, Any] | None = None,
     *,
-    algorithm: Any = None,
-    features: Any = None,
+    algorithm: Learner[Any] | None = None,
+    features: AgentFeatures | None = None,
 ) -> Agent:
     """The agent in a file. With an environment, made as the first one was, it goes on learning as if it never stopped.
 
@@ -118,6 +109,8 @@ def load(
     arrays = read_arrays(path, "a saved agent")
     description = _read_description(path, arrays)
     try:
+        description["exact"] = description["format"] == FORMAT  # others may hold more than is needed
+        description, arrays = upgraded(description, arrays)
         return _rebuilt(description, arrays, env, algorithm, features)
     except AapiError as error:
         raise InvalidInput(f"{path}: {error}") from None
@@ -127,8 +120,8 @@ def load(
         KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError,
         gymnasium.error.Error,
     ) as error:  # fmt: skip
-        told = " ".join(str(error).split())[:200]
-        raise InvalidInput(f"{path} is damaged or was altered ({type(error).__name__}: {told})") from None
+        line = " ".join(str(error).split())[:200]
+        raise InvalidInput(f"{path} is damaged or was altered ({type(error).__name__}: {line})") from None
 
 
 def made_environment(
@@ -161,7 +154,7 @@ def made_environment(
     return Continuing(env, ending, described.get("limit"))
 
 
-def _read_description(path: str | os.PathLike[str], arrays: dict[str, Any]) -> dict[str, Any]:
+def _read_description(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """What a file says of its agent, checked for its version only."""
     if "agent" not in arrays:
         raise InvalidInput(f"{path} is not a saved agent: it holds {', '.join(arrays) or 'nothing'}")
@@ -170,7 +163,7 @@ def _read_description(path: str | os.PathLike[str], arrays: dict[str, Any]) -> d
         version = description["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InvalidInput(f"{path} is damaged or was altered: its description cannot be read") from None
-    if version not in (1, FORMAT):  # 1 had phases of one length, and no memories
+    if version not in range(1, FORMAT + 1):
         newer = isinstance(version, int) and version > FORMAT
         raise InvalidInput(
             f"{path} has format {version!r}, and this version of aapi reads format {FORMAT}"
@@ -181,7 +174,8 @@ def _read_description(path: str | os.PathLike[str], arrays: dict[str, Any]) -> d
 
 
 def _rebuilt(
-    description: dict[str, Any], arrays: dict[str, Any], env: Any, algorithm: Any, features: Any
+    description: dict[str, Any], arrays: dict[str, NDArray[Any]], env: gymnasium.Env[Any, Any] | None,
+    algorithm: Learner[Any] | None, features: AgentFeatures | None,
 ) -> Agent:  # fmt: skip
     agent = Agent.__new__(Agent)
     agent.env = None if env is None else _as_it_was(env, description["env"] or {})
@@ -189,24 +183,23 @@ def _rebuilt(
     if env is not None:
         check_same_spaces(env, observation_space, action_space)
     agent._set_up(
-        algorithm or _part(description["algorithm"], "algorithm"),
+        algorithm or part_from_json(description["algorithm"], "algorithm"),
         observation_space,
         action_space,
-        features or _part(description["features"], "features"),
+        features or part_from_json(description["features"], "features"),
         description["seed"],
         tuple(description["bounds"]),
     )
     _restore_learning(agent, description, arrays)
-    snapshot = description["snapshot"]
-    current = None
+    snapshot, state = description["snapshot"], None
     if snapshot is not None:
-        current = _checked_current(agent, arrays["current"])
+        state = _checked_state(agent, arrays["current"])
         if "snapshot_actions" in arrays:
             snapshot["actions"] = arrays["snapshot_actions"]
         if agent.env is not None:
             agent.env.restore(snapshot)
-            agent.simulation.current = int(current) if agent.basis is None else np.array(current, dtype=np.float64)
-    agent.whereabouts = {"env": description["env"], "snapshot": snapshot, "current": current}
+            agent.simulation.current = state if state.shape else int(state)
+    agent.env_snapshot = EnvSnapshot(description["env"], snapshot, state)
     return agent
 
 
@@ -234,86 +227,54 @@ def _words(rule: dict[str, Any]) -> str:
     return f"ending {'of your own' if ending is None else repr(ending)} and limit {rule.get('limit')}"
 
 
-def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """What was learnt, and the phase under way. Kernels check nothing, so that all of it is checked here."""
-    simulation = agent.simulation
-    prefix = "history_"
-    stored = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
-    phase = int(matching(stored, "phase", np.array(0)))
-    filled = arrays["phase_rewards"].shape[1]
-    steps = description["steps"]
+def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """What was learnt, and the stretch under way. Kernels check nothing, so that all of it is checked here."""
+    simulation, session = agent.simulation, agent.session
+    mine = {name.removeprefix("state_"): array for name, array in arrays.items() if name.startswith("state_")}
+    state = restored(session.state, mine)
+    if unknown := description["exact"] and mine.keys() - stored(state).keys():
+        raise InvalidInput(f"it holds {', '.join(sorted(unknown))}, of which its learner knows nothing")
+    stretch = agent.algorithm.act(state)
+    agent.space.check_policy(stretch.policy, 1)
+    agent.space.check_policy(stretch.acting, 1)
+    steps, filled = description["steps"], arrays["stretch_rewards"].shape[1]
     at_least(filled, steps=steps)
-    agent.history.restore(stored)
-    if hasattr(agent.algorithm, "resume"):
-        agent.algorithm.resume(simulation, agent.history, steps - filled)
-    length = agent.history.steps
-    if phase < 0 or not filled <= length <= LONGEST:
-        raise InvalidInput(f"{filled} steps cannot be of phase {phase + 1}, which has {length}")
-    alike = not callable(agent.algorithm.phase_length) and not getattr(agent.algorithm, "exploration", ())
-    if alike and steps != phase * length + filled:
-        raise InvalidInput(f"{steps!r} steps are not {phase} phases and {filled} steps of another")
-    simulation.begin_phase(length)
+    if stretch.number < 1 or not filled <= stretch.steps <= LONGEST or steps != stretch.start + filled:
+        raise InvalidInput(
+            f"after {steps} steps it cannot be {filled} steps into phase {stretch.number}, which began after "
+            f"{stretch.start} and has {stretch.steps}"
+        )
+    if agent.algorithm.lockstep and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
+        raise InvalidInput(f"{state.k} phases do not end after {stretch.start} steps")
+    for memory in state.memories.values():
+        memory.check_steps(stretch.start)
+    simulation.time = stretch.start
+    simulation.begin(stretch.steps)
     for name, stream in (("predictions", agent._predictions), ("stream", simulation.streams)):
         stream[:] = matching(arrays, name, stream)
         if not stream.any():
             raise InvalidInput(f"{name} is not the state of a random stream")
-    for name in ("states", "actions", "rewards"):
-        room = getattr(simulation, name)
-        room[:, :filled] = matching(arrays, f"phase_{name}", room[:, :filled])
-    within(simulation.actions[:, :filled], agent.num_actions, "phase_actions")
-    if agent.basis is None:
-        within(simulation.states[:, :filled], simulation.shape[1], "phase_states")
-    simulation.time, simulation.filled = int(steps), filled
-    agent.reward_sum = float(description["reward_sum"])
+    for name, room in (("states", simulation.states), ("actions", simulation.actions), ("rewards", simulation.rewards)):
+        room[:, :filled] = matching(arrays, f"stretch_{name}", room[:, :filled])
+    within(simulation.actions[:, :filled], agent.num_actions, "stretch_actions")
+    agent.space.check_states(simulation.states[:, :filled], "stretch_states")
     episodes = [(e["length"] + 0, e["return"] + 0.0, e["terminated"]) for e in description["episodes"]]
-    simulation.episodes = [dict(zip(("length", "return", "terminated"), e, strict=True)) for e in episodes]
-    if not math.isfinite(agent.reward_sum):
-        raise InvalidInput(f"reward_sum is {agent.reward_sum}, not a finite number")
+    simulation.episodes = [{"length": n, "return": r, "terminated": ended} for n, r, ended in episodes]
+    simulation.earned = float(description["reward_sum"])
+    if not math.isfinite(simulation.earned):
+        raise InvalidInput(f"reward_sum is {simulation.earned}, not a finite number")
+    simulation.time, simulation.filled, session.state = int(steps), filled, state
 
 
-def _checked_current(agent: Agent, current: Any) -> Any:
-    """The state or vector that the agent was in."""
-    if agent.basis is None:
-        if current.shape != () or current.dtype.kind != "i":
-            raise InvalidInput(f"current must be the number of a state, not {current.dtype} of shape {current.shape}")
-        within(current, agent.simulation.shape[1], "current")
-        return current
-    return matching({"current": current}, "current", np.empty(agent.basis.dimension))
-
-
-def _described(part: Any) -> Any:
-    """A part as its name and arguments; one of the user's, which has no name here, as what it calls itself."""
-    if dataclasses.is_dataclass(part) and type(part) in PARTS:
-        fields = {field.name: _described(getattr(part, field.name)) for field in dataclasses.fields(part)}
-        return {"part": type(part).__name__} | fields
-    if part is None or isinstance(part, bool | int | float | str):
-        return part
-    if isinstance(part, list | tuple | np.ndarray):
-        return [_described(value) for value in part]
-    if isinstance(part, np.generic):
-        return part.item()
-    return {"own": getattr(part, "__name__", type(part).__name__)}
-
-
-def _part(described: Any, place: str) -> Any:
-    """The part that `_described` described, if it may stand in this place."""
-    if not isinstance(described, dict):
-        raise InvalidInput(f"{place} is {described!r}, not a part")
-    if "own" in described:
-        what = place if place == "features" else "algorithm"
-        raise InvalidInput(f"it was made with your own {described['own']}: pass {what}=… to load")
-    found = [part for part in PLACES[place] if part.__name__ == described.get("part")]
-    if not found:
-        raise InvalidInput(f"it names {described.get('part')!r} as {place}, which is unknown")
-    fields = {name: value for name, value in described.items() if name != "part"}
-    for name, value in fields.items():
-        if name in PLACES and isinstance(value, list):
-            fields[name] = tuple(_part(each, name) for each in value)
-        elif name in PLACES and (name != "phase_length" or isinstance(value, dict)):
-            fields[name] = _part(value, name)
-        elif isinstance(value, list):
-            fields[name] = tuple(value)
-    return found[0](**fields)
+def _checked_state(agent: Agent, current: NDArray[Any]) -> NDArray[Any]:
+    """The state that the agent was in: a number of any kind, or a vector."""
+    space = agent.space
+    if not space.state_shape and current.shape == () and current.dtype.kind == "i":
+        space.check_states(current, "current")
+        current = current.astype(space.state_dtype)
+    state = matching({"current": current}, "current", np.empty(space.state_shape, dtype=space.state_dtype))
+    space.check_states(state, "current")
+    return state
 
 
 def _described_env(env: Continuing) -> Any:

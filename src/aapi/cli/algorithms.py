@@ -1,71 +1,79 @@
-"""The algorithm on the command line, with its settings."""
+"""The algorithm on the command line, with a flag for every setting in the registry."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aapi.errors import InvalidInput
-from aapi.names.algorithms import (
-    ALGORITHMS,
-    EVALUATIONS,
-    EXPLORATIONS,
-    GROWING,
-    SETTINGS,
-    SIDE_INFORMATION,
-    make_algorithm,
-)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aapi.cli.main import Parser
+    from aapi.learners import Learner
 
 __all__ = ["add_algorithm_arguments", "flag", "given_settings", "name_the_flag", "read_algorithm"]
 
+GROUP = "the algorithm (defaults depend on the problem, and are printed)"
+CHOICES = {
+    "norm": ("sup", "span"), "schedule": ("constant", "sqrt", "horizon"), "reuse": ("phase", "window", "all"),
+    "form": ("relative", "finite-horizon", "discounted"),
+}  # fmt: skip
 
-def add_algorithm_arguments(command: argparse.ArgumentParser, *, exact: bool, usual: str = "aapi") -> None:
+
+def add_algorithm_arguments(command: Parser, *, exact: bool, usual: str = "aapi") -> None:
     """Add the algorithm and its settings to a subcommand. exact: whether policies can be evaluated exactly."""
+    command.later(lambda: _add(command, exact, usual))
+
+
+def _add(command: argparse.ArgumentParser, exact: bool, usual: str) -> None:
+    from aapi.registry.algorithms import ALGORITHMS, settings_for
+    from aapi.registry.parts import PARTS
+
     command.add_argument(
-        "--algorithm", choices=ALGORITHMS, default="aapi",
-        help=f"aapi is the paper's, untuned AAPI that chooses everything itself (default: {usual})",
+        "--algorithm", default=usual, metavar="A",
+        help=f"{', '.join(ALGORITHMS)}; aapi needs no tuning, aapi-paper is the paper's (default: {usual})",
     )  # fmt: skip
-    group = command.add_argument_group("the algorithm (defaults depend on the problem, and are printed)")
-    group.add_argument("--phase-length", type=_length, metavar="TAU", help="steps between two policies, or growing")
-    group.add_argument("--eta", type=float, help="scale of the temperature (aapi, politex, ftrl)")
-    group.add_argument("--norm", choices=("sup", "span"), help="how surprise is measured (aapi, ftrl)")
-    group.add_argument("--sampled", type=int, metavar="N", help="estimate the rate from N past differences (aapi)")
-    group.add_argument("--schedule", choices=("constant", "sqrt", "horizon"), help="of the temperature (politex)")
-    evaluations = [name for name in EVALUATIONS if exact or name != "exact"]
-    group.add_argument("--evaluation", choices=evaluations, help="of policies (all but rlsvi; default: monte-carlo)")
-    group.add_argument("--side-information", choices=SIDE_INFORMATION, help="what is predicted (aapi, untuned)")
-    group.add_argument(
-        "--exploration", metavar="E", help=f"none, or {', '.join(EXPLORATIONS)}, joined by + (all but rlsvi)"
-    )
-    group.add_argument("--horizon", type=int, metavar="H", help="length of returns; for rlsvi, number of sweeps")
-    group.add_argument("--centre", action=argparse.BooleanOptionalAction, help="subtract the mean reward from returns")
-    group.add_argument("--ridge", type=float, help="of the regression")
-    group.add_argument("--trace", type=float, metavar="L", help="λ of lstd and lspe, in [0, 1)")
-    group.add_argument("--reuse", choices=("phase", "window", "all"), help="which data lstd and lspe use")
-    group.add_argument("--window", type=int, metavar="N", help="steps that lstd, lspe and importance look back")
-    group.add_argument("--prior", type=float, metavar="A", help="of self-consistent and posterior evaluation")
-    group.add_argument("--bonus", type=float, metavar="B", help="for rare visits, in self-consistent evaluation")
-    group.add_argument("--form", choices=("relative", "finite-horizon", "discounted"), help="of rlsvi")
-    group.add_argument("--noise-variance", type=float, metavar="V", help="of rlsvi (default: 1)")
-    group.add_argument("--memory", type=int, metavar="N", help="transitions kept by rlsvi on vectors (default: 10000)")
+    group = command.add_argument_group(GROUP)
+    words = {"evaluation": [each for each in PARTS["evaluation"] if exact or each != "exact"]}
+    words["side_information"] = list(PARTS["side_information"])
+    for name, usages in settings_for().items():
+        told = "; ".join(f"{each.setting.help} ({', '.join(each.words)})".strip() for each in usages)
+        kind = usages[0].setting.type
+        if name == "phase_length":
+            group.add_argument(flag(name), type=_length, metavar="TAU", help="steps between two policies, or growing")
+        elif kind is bool:
+            group.add_argument(flag(name), action=argparse.BooleanOptionalAction, help=told)
+        elif name in words or name in CHOICES:
+            group.add_argument(flag(name), choices=words.get(name) or CHOICES[name], help=told)
+        elif name == "exploration":
+            group.add_argument(flag(name), metavar="E", help=f"none, or {', '.join(PARTS[name])}, joined by +")
+        else:
+            group.add_argument(flag(name), type=kind, metavar="N" if kind is int else "X", help=told)
 
 
 def _length(text: str) -> int | str:
-    if text == GROWING:
-        return text
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor {GROWING}") from None
+        if text != "growing":
+            raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number nor growing") from None
+        return text
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:
     """The settings on the command line."""
-    return {name: value for name in SETTINGS if (value := getattr(options, name, None)) is not None}
+    from aapi.registry.algorithms import settings_for
+
+    found = {name: vars(options).get(name) for name in settings_for()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
-def read_algorithm(options: argparse.Namespace, defaults: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def read_algorithm(options: argparse.Namespace, defaults: Mapping[str, Any]) -> tuple[Learner[Any], dict[str, Any]]:
     """The algorithm that the command line describes, and its settings with all defaults filled in."""
+    from aapi.registry.algorithms import make_algorithm
+
     return make_algorithm(options.algorithm, given_settings(options), defaults, flag)
 
 
@@ -80,7 +88,7 @@ def name_the_flag(error: InvalidInput, options: argparse.Namespace) -> InvalidIn
         "groups": "--features aggregate:GROUPS",
     }
     renamed = parameters.get(name)
-    return InvalidInput(f"{flag(name) if hasattr(options, name) else renamed or name} {rest}")
+    return InvalidInput(f"{flag(name) if name in vars(options) else renamed or name} {rest}")
 
 
 def flag(option: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from aapi.cli.text import print_facts
 from aapi.errors import InvalidInput
-from aapi.names.environments import make_environment
+from aapi.registry.gymnasium_ids import make_environment
 
 __all__ = ["add_command"]
 

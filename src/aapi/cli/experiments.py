@@ -64,7 +64,7 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> N
             print(line, flush=True)
     page, tables = write_pages(options.out)
     if options.json:
-        facts = summary.facts() | {
+        facts = summary.to_dict() | {
             "out": options.out, "page": str(page), "tables": str(tables), "session_seconds": seconds,
         }  # fmt: skip
         print(json.dumps(facts, allow_nan=False))

@@ -36,8 +36,8 @@ def add_command(commands: Any) -> None:
 
 def figures(options: argparse.Namespace) -> None:
     """Draw and say what was written."""
-    from aapi.report.drawing import FORMATS
     from aapi.report.figures import write_figures
+    from aapi.report.panels import FORMATS
 
     out = Path(options.folder) / "figures" if options.out is None else Path(options.out)
     paths = write_figures(

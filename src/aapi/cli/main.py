@@ -8,14 +8,14 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import aapi
 from aapi.cli import evaluate, export, figures, report, reproduce, run, solve, sweep, theory, train, tune, watch
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["main"]
 
@@ -34,7 +34,21 @@ EXAMPLES = """examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Says what is wrong in one line. Arguments that take long to find out are added when they are needed."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._later: list[Callable[[], None]] = []
+
+    def later(self, add: Callable[[], None]) -> None:
+        """Call this before anything is parsed or help is printed, and only then."""
+        self._later.append(add)
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        """Parse, with all arguments in place."""
+        while self._later:
+            self._later.pop(0)()
+        return super().parse_known_args(*arguments, **options)
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with status 2."""

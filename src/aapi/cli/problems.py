@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aapi.cli.algorithms import flag
-from aapi.names.problems import PROBLEMS, make_problem
+from aapi.registry.problems import PROBLEMS, make_problem
 
 if TYPE_CHECKING:
     import argparse
 
+    from aapi.environments import ContinuousProblem
     from aapi.mdp import FiniteMDP
-    from aapi.simulation import ContinuousProblem
 
 __all__ = ["add_problem_arguments", "given_sizes", "read_problem"]
 

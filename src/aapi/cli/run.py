@@ -12,19 +12,19 @@ from aapi.cli.pictures import learned_picture
 from aapi.cli.problems import add_problem_arguments, read_problem
 from aapi.cli.text import plural, print_facts, print_picture, text_plot
 from aapi.errors import InvalidInput
-from aapi.names.algorithms import problem_defaults
-from aapi.names.features import FEATURES_HELP, FINITE_HELP, make_features
+from aapi.presets import problem_settings
+from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP, make_features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aapi.algorithms import Result
+    from aapi.result import Result
 
 __all__ = ["add_command"]
 
 EXAMPLES = """examples:
-  aapi run deep-sea --size 20 --algorithm aapi --eta 0.3 --steps 200000 --runs 50
-  aapi run river-swim --states 12 --algorithm untuned --steps 200000 --threads 2
+  aapi run deep-sea --size 20 --algorithm aapi-paper --eta 0.3 --steps 200000 --runs 50
+  aapi run river-swim --states 12 --steps 200000 --threads 2
   aapi run ergodic --states 10 --algorithm politex --eta 1 --threads 2
   aapi run cartpole --features fourier:4 --runs 10 --threads 2
   aapi run river-swim --algorithm rlsvi --ridge 0.1 --json
@@ -53,10 +53,10 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run and print."""
-    from aapi.algorithms import run as run_algorithm
+    from aapi.batch import run as run_algorithm
 
     problem = read_problem(options)
-    algorithm, settings = read_algorithm(options, problem_defaults(options.problem, problem, options.algorithm))
+    algorithm, settings = read_algorithm(options, problem_settings(options.problem, problem, options.algorithm))
     try:
         result = run_algorithm(
             algorithm, problem, options.steps, options.runs, options.seed, threads=options.threads,

@@ -14,10 +14,10 @@ from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_th
 from aapi.cli.problems import add_problem_arguments, given_sizes, read_problem
 from aapi.cli.text import plural, print_facts, print_lines
 from aapi.errors import InvalidInput
-from aapi.names.algorithms import EVALUATION, make_algorithm, problem_defaults
-from aapi.names.features import FINITE_HELP, make_features
+from aapi.presets import problem_settings
 from aapi.progress import showing_progress
-from aapi.report.numbers import told_number
+from aapi.registry.feature_words import FINITE_HELP, make_features
+from aapi.report.formatting import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +34,15 @@ EXAMPLES = """examples:
   aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: what still makes sense
   aapi theory slips                                         where the paper slips, with numbers that show it
 """
-USUAL = {"steps": 100_000, "runs": 20, "seed": 0, "threads": 1, "features": None, "out": None, "algorithm": "aapi"}
-SHARED = ("phase_length", *EVALUATION)
+USUAL = {
+    "steps": 100_000,
+    "runs": 20,
+    "seed": 0,
+    "threads": 1,
+    "features": None,
+    "out": None,
+    "algorithm": "aapi-paper",
+}
 NAMES = {
     "regret": ("regret", "Σ (λ* − r)"),
     "noise": ("= noise", "Σ (λ_π − r)"),
@@ -64,7 +71,7 @@ def add_command(commands: Any) -> None:
     command.add_argument("--features", metavar="F", help=f"one-hot, {FINITE_HELP}")
     command.add_argument("--out", metavar="DIR", help="write figures (pip install 'aapi[plots]') and theory.json there")
     command.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    add_algorithm_arguments(command, exact=True)
+    add_algorithm_arguments(command, exact=True, usual="aapi-paper")
     command.set_defaults(run=theory)
 
 
@@ -110,22 +117,23 @@ def theory(options: argparse.Namespace) -> None:
 
 
 def read_algorithms(options: argparse.Namespace, problem: FiniteMDP) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The algorithm of the command line, then AAPI and POLITEX, if it is none of them, with the same phases."""
-    defaults = problem_defaults(options.problem, problem, options.algorithm)
-    algorithm, settings = read_algorithm(options, defaults)
-    algorithms = {options.algorithm: algorithm}
-    given = given_settings(options)
-    shared = {name: given[name] for name in SHARED if name in given and options.algorithm not in ("rlsvi", "uniform")}
-    for name in ("aapi", "politex"):
+    """The algorithm of the command line, then the paper's AAPI and POLITEX, if it is none of them, with its phases."""
+    from aapi.registry.algorithms import make_algorithm, takes
+
+    algorithm, settings = read_algorithm(options, problem_settings(options.problem, problem, options.algorithm))
+    algorithms, given = {options.algorithm: algorithm}, given_settings(options)
+    evaluates = options.algorithm not in ("rlsvi", "uniform")
+    shared = {name: given[name] for name in takes("greedy") if name in given and evaluates}
+    for name in ("aapi-paper", "politex"):
         if name not in algorithms:
-            rival = problem_defaults(options.problem, problem, name) | {"phase_length": settings["phase_length"]}
+            rival = problem_settings(options.problem, problem, name) | {"phase_length": settings["phase_length"]}
             algorithms[name] = make_algorithm(name, shared, rival)[0]
     return algorithms, settings
 
 
 def check_out(out: Path) -> None:
     """Before anything long is done: can figures be drawn, and does the folder exist?"""
-    from aapi.report.drawing import drawing
+    from aapi.report.panels import drawing
 
     with drawing():
         pass
@@ -150,9 +158,9 @@ def show_slips(options: argparse.Namespace) -> None:
     """Print what the paper says, what holds, and what shows it."""
     import dataclasses
 
-    from aapi.theory import find_slips
+    from aapi.theory import find_errata
 
-    found = find_slips()
+    found = find_errata()
     if options.json:
         print(json.dumps([dataclasses.asdict(slip) for slip in found]))
         return
@@ -206,13 +214,13 @@ def _decomposition(facts: dict[str, Any]) -> Iterator[str]:
 def _pairs(facts: dict[str, Any], above: dict[str, str]) -> Iterator[str]:
     """above: reasons that were given already."""
     for pair in facts["pairs"]:
-        name, measured = pair["name"], told_number(pair["measured"])
+        name, measured = pair["name"], format_number(pair["measured"])
         if pair["bound"] is None:
             given = [what for what, reason in above.items() if reason == pair["reason"]]
             why = f"there is no {given[0].replace('_', ' ')}, see above" if given else pair["reason"]
             yield f"{name:30}{measured:>12}   no bound: {why}"
         else:
-            yield f"{name:30}{measured:>12} {'≤' if pair['holds'] else 'EXCEEDS'} {told_number(pair['bound'])}"
+            yield f"{name:30}{measured:>12} {'≤' if pair['holds'] else 'EXCEEDS'} {format_number(pair['bound'])}"
         yield f"  {pair['statement']}"
     yield "Bounds of probability hold with 1 − δ = 95 %; those for rewards in [0, 1] are multiplied by their range."
 
@@ -232,7 +240,7 @@ def _terms(facts: dict[str, Any]) -> Iterator[str]:
     }
     for term, meaning in meanings.items():
         sign = {"regret": " ", "stability": " ", "movement": "−", "bound": "="}.get(term, "+")
-        yield f"{sign} {term:22}{told_number(sum(terms[term])):>10}   {meaning}"
+        yield f"{sign} {term:22}{format_number(sum(terms[term])):>10}   {meaning}"
 
 
 def _evaluation(found: Examination) -> Iterator[str]:
@@ -250,24 +258,24 @@ def _theorem(found: Examination, facts: dict[str, Any]) -> Iterator[str]:
     if found.theorem is None:
         yield found.refused["theorem"]
         return
-    lengths = " or ".join(told_number(value) for value in found.phase_lengths.values())
-    regret, rate = told_number(facts["totals"]["regret"]["mean"]), told_number(found.theorem.rate)
+    lengths = " or ".join(format_number(value) for value in found.phase_lengths.values())
+    regret, rate = format_number(facts["totals"]["regret"]["mean"]), format_number(found.theorem.rate)
     yield f"regret        {regret:>8}   its rate t² (ρ C̃²)^⅓ T^⅔ + T ε₀: {rate}"
-    yield f"{'':25}its proof's bound at this τ: {told_number(found.theorem.total)}"
+    yield f"{'':25}its proof's bound at this τ: {format_number(found.theorem.total)}"
     yield f"phase length  {facts['settings']['phase_length']:>8}   recommended: {lengths}, by either ρ"
     yield "C̃ and ε₀ are those of the uniform policy; rates leave out constants and logarithms."
 
 
 def _growth(found: Examination) -> Iterator[str]:
     for grown in list(found.growth.values())[:1]:
-        yield f"{'T':36}{' → '.join(map(told_number, grown.steps))}"
+        yield f"{'T':36}{' → '.join(map(format_number, grown.steps))}"
     for name in (*found.growth, *(key[7:] for key in found.refused if key.startswith("growth_"))):
         if name not in found.growth:
             yield f"{name:12}{found.refused[f'growth_{name}']}"
             continue
         grown = found.growth[name]
         p = grown.exponent
-        means = " → ".join(map(told_number, grown.regrets.mean(axis=1)))
+        means = " → ".join(map(format_number, grown.regrets.mean(axis=1)))
         interval = "" if math.isnan(p.lower) else f" [{p.lower:.2f}, {p.upper:.2f}]"
         told = f"p = {p.estimate:.2f}{interval}"
         yield f"{name:12}{told:23} {means}"
@@ -281,10 +289,10 @@ def _exact(found: Examination) -> Iterator[str]:
     yield "At the settings above; POLITEX also with the temperature that its analysis asks for."
     yield f"{'K':22}" + "".join(f"{k:>10}" for k in counts)
     for name, regrets in found.exact.items():
-        yield f"{name:22}" + "".join(f"{told_number(regret):>10}" for regret in regrets.values())
+        yield f"{name:22}" + "".join(f"{format_number(regret):>10}" for regret in regrets.values())
 
 
 def _interval(mean: float, lower: float | None, upper: float | None) -> str:
-    return told_number(mean) + (
-        "" if lower is None or upper is None or math.isnan(lower) else f" [{told_number(lower)}, {told_number(upper)}]"
-    )
+    if lower is None or upper is None or math.isnan(lower):
+        return format_number(mean)
+    return f"{format_number(mean)} [{format_number(lower)}, {format_number(upper)}]"

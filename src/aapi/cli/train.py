@@ -14,9 +14,9 @@ from aapi.checks import at_least
 from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_the_flag, read_algorithm
 from aapi.cli.text import plural, print_facts, text_plot
 from aapi.errors import AapiError, InvalidInput
-from aapi.names.algorithms import ALGORITHMS, SETTINGS, agent_defaults, algorithm_name
-from aapi.names.environments import check_ending, make_continuing, make_environment
-from aapi.names.features import FEATURES_HELP, make_features
+from aapi.presets import agent_settings
+from aapi.registry.feature_words import FEATURES_HELP, make_features
+from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_environment
 
 if TYPE_CHECKING:
     from aapi.agent import Agent, Progress
@@ -64,8 +64,8 @@ def add_command(commands: Any) -> None:
     command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
     command.add_argument("--tensorboard", metavar="FOLDER", help="log there (pip install 'aapi[tensorboard]')")
     command.add_argument("--json", action="store_true", help="print one JSON object instead of table and plot")
-    add_algorithm_arguments(command, exact=False, usual="untuned, or aapi if it is given settings of its own")
-    command.set_defaults(run=train, algorithm=None)
+    add_algorithm_arguments(command, exact=False)
+    command.set_defaults(run=train)
     command._negative_number_matcher = re.compile(r"-[\d.][\d.,eE+-]*")  # --low -1,-2 is not an option of its own
 
 
@@ -83,8 +83,7 @@ def train(options: argparse.Namespace) -> None:
         agent, settings = _resumed(options) if options.resume else _new(options)
     except InvalidInput as error:
         raise name_the_flag(error, options) from None
-    length = agent.algorithm.phase_length
-    every = options.checkpoint_every or (10 if callable(length) else max(1, 10_000 // length))
+    every = options.checkpoint_every or max(1, agent.algorithm.count_phases(10_000, agent.space))
     phases: list[Progress] = []
 
     def log(progress: Progress) -> None:
@@ -136,22 +135,16 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
         raise InvalidInput("name an environment, such as CartPole-v1, or an agent to go on with, --resume FILE")
     features = make_features(options.features, options.low, options.high, finite=False)
     env = make_continuing(options.environment, ending, options.limit)
-    options.algorithm = options.algorithm or _usual(options)
-    algorithm, settings = read_algorithm(options, agent_defaults(env, features, options.algorithm))
+    algorithm, settings = read_algorithm(options, agent_settings(env, features, options.algorithm))
     return Agent(algorithm, env, features, options.seed or 0), settings
-
-
-def _usual(options: argparse.Namespace) -> str:
-    """What needs no settings; or, if some are given that it does not take, the paper's."""
-    takes = {"phase_length", *ALGORITHMS["untuned"]}
-    return "untuned" if takes.issuperset(given_settings(options)) else "aapi"
 
 
 def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     from aapi.agent import load, made_environment
 
-    fixed = ("algorithm", "features", "low", "high", "seed", "continuing", "limit", *SETTINGS)
-    given = [name for name in fixed if getattr(options, name) is not None]
+    fixed = {name: vars(options)[name] for name in ("features", "low", "high", "seed", "continuing", "limit")}
+    given = [name for name, value in (fixed | given_settings(options)).items() if value is not None]
+    given += ["algorithm"] if options.algorithm != "aapi" else []
     if given:
         raise InvalidInput(f"--resume goes on as the agent began: drop --{given[0].replace('_', '-')}")
     agent = load(options.resume, env=made_environment(options.resume, options.environment, make_environment))
@@ -197,11 +190,12 @@ def _describe(agent: Agent, phases: list[Progress], seconds: float, steps: int) 
 def _show(
     options: argparse.Namespace, agent: Agent, facts: dict[str, Any], settings: dict[str, Any], phases: list[Progress]
 ) -> None:
+    from aapi.registry.algorithms import algorithm_word
+
     env: Any = agent.env
     shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in settings.items())
-    size = f"{agent.simulation.shape[1]} {'states' if agent.basis is None else 'features'}"
     rows = [
-        ("observations", f"{agent.features}: {size}, {plural(agent.num_actions, 'action')}"),
+        ("observations", f"{agent.features}: {agent.space.describe()}, {plural(agent.num_actions, 'action')}"),
         ("episodes", _ending(env)),
         ("steps", f"{facts['steps']}, in {plural(facts['phases'], 'phase')}"),
         ("settings", shown),
@@ -220,7 +214,7 @@ def _show(
     if options.save:
         rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
     spec = env.env.spec
-    print_facts(f"{algorithm_name(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
+    print_facts(f"{algorithm_word(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
     if len(phases) > 1:
         print("\naverage reward of each phase:")
         print(text_plot([phase.steps for phase in phases], [phase.average_reward for phase in phases]))

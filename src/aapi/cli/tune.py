@@ -14,9 +14,8 @@ from aapi.cli.algorithms import add_algorithm_arguments, flag, given_settings, n
 from aapi.cli.problems import add_problem_arguments, given_sizes
 from aapi.cli.text import print_facts
 from aapi.errors import InvalidInput
-from aapi.names.algorithms import ALGORITHMS
-from aapi.names.features import FEATURES_HELP, FINITE_HELP
-from aapi.names.problems import OTHERS, is_environment
+from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP
+from aapi.registry.problems import OTHERS, is_environment
 
 if TYPE_CHECKING:
     from aapi.experiments.tune import Between, Tuned
@@ -59,7 +58,7 @@ def add_command(commands: Any) -> None:
     command.add_argument("--no-prune", action="store_true", help="never give a trial up early")
     command.add_argument("--out", default="tuning", metavar="DIR", help="folder of the journal (default: tuning)")
     command.add_argument("--json", action="store_true", help="print one JSON object")
-    add_algorithm_arguments(command, exact=True)
+    add_algorithm_arguments(command, exact=True, usual="aapi-paper")
     command.set_defaults(run=tune)
 
 
@@ -92,12 +91,13 @@ def tune(options: argparse.Namespace) -> None:
 def read_range(text: str, algorithm: str) -> tuple[str, Between | tuple[Any, ...]]:
     """eta=0.01..100, horizon=5,10,20."""
     from aapi.experiments.tune import Between
+    from aapi.registry.algorithms import takes
 
     name, equals, values = text.partition("=")
     name = name.strip().replace("-", "_")
-    takes = ("phase_length", *ALGORITHMS[algorithm])
-    if not equals or name not in takes:
-        raise InvalidInput(f"--search {text!r} must be NAME=RANGE, where {algorithm} takes {', '.join(takes)}")
+    known = takes(algorithm)
+    if not equals or name not in known:
+        raise InvalidInput(f"--search {text!r} must be NAME=RANGE, where {algorithm} takes {', '.join(known)}")
     try:
         if match := re.fullmatch(r"\s*(.+?)\s*\.\.\s*(.+?)\s*", values):
             return name, Between(_number(match[1]), _number(match[2]))

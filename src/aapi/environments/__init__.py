@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.environments.access_control import access_control
 from aapi.environments.cartpole import cartpole
+from aapi.environments.continuous_problem import ContinuousProblem
 from aapi.environments.deep_sea import deep_sea
 from aapi.environments.ergodic import ergodic
 from aapi.environments.garnet import garnet
@@ -14,7 +15,16 @@ from aapi.environments.river_swim import river_swim
 if TYPE_CHECKING:
     from aapi.environments.continuing import Continuing
 
-__all__ = ["Continuing", "access_control", "cartpole", "deep_sea", "ergodic", "garnet", "river_swim"]
+__all__ = [
+    "Continuing",
+    "ContinuousProblem",
+    "access_control",
+    "cartpole",
+    "deep_sea",
+    "ergodic",
+    "garnet",
+    "river_swim",
+]
 
 
 def __getattr__(name: str) -> Any:

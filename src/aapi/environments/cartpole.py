@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from aapi.simulation.continuous import ContinuousProblem
-from aapi.simulation.jit import kernel
-from aapi.simulation.random import draw
+from aapi.environments.continuous_problem import ContinuousProblem
+from aapi.kernels.jit import kernel
+from aapi.kernels.random import draw
 
 __all__ = ["LIMIT", "cartpole", "start", "step"]
 

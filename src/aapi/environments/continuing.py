@@ -7,7 +7,7 @@ import json
 import math
 import numbers
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import gymnasium
 import numpy as np
@@ -20,7 +20,10 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Continuing"]
+__all__ = ["Continuing", "Episode"]
+
+# One that ended: its number of steps, the sum of the environment's own rewards, and whether it was cut off or not.
+Episode = TypedDict("Episode", {"length": int, "return": float, "terminated": bool})
 
 WORDS = ("keep", "shortfall")
 # Wrappers that remember nothing which reset() and the number of steps do not bring back. Under any other one,
@@ -102,7 +105,7 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
     def _next_episode(
         self, reward: float, terminated: bool, info: dict[str, Any]
     ) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        episode = {"length": self._length, "return": self._return, "terminated": terminated}
+        episode: Episode = {"length": self._length, "return": self._return, "terminated": terminated}
         reward = self._last_reward(reward, terminated)
         observation, _ = self.reset()
         return observation, reward, False, False, {**info, "ended": episode}

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from aapi.evaluation.evaluation import Evaluation
 from aapi.evaluation.monte_carlo import MonteCarlo
 from aapi.evaluation.self_consistent import SelfConsistent
-from aapi.simulation import Basis
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from aapi.simulation import Simulation
+    from aapi.approximation import QSpace
 
 __all__ = ["Automatic"]
 
@@ -21,19 +18,11 @@ RETURNS = MonteCarlo(horizon=50, ridge=300.0)  # chosen on CartPole, with seeds 
 
 
 @dataclass(frozen=True)
-class Automatic:
+class Automatic(Evaluation):
     """`SelfConsistent` on tables; on weights, `MonteCarlo`, uncentred, over 50 steps and with a ridge of 300."""
 
     off_policy = True  # on tables
 
-    def choose(self, simulation: Simulation) -> Any:
-        """The evaluation for a simulation, by whether it has tables or weights."""
-        return RETURNS if isinstance(simulation.features, Basis) else SelfConsistent()
-
-    def check(self, phase_length: int) -> None:
-        """What it chooses is checked once it is chosen."""
-
-    def __call__(self, simulation: Simulation, policy: Any, data: Any) -> NDArray[np.float64]:
-        """Q̂_k."""
-        found: NDArray[np.float64] = self.choose(simulation)(simulation, policy, data)
-        return found
+    def on(self, space: QSpace) -> Evaluation:
+        """The evaluation for tables, or for weights."""
+        return SelfConsistent() if space.countable else RETURNS

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from aapi.errors import InvalidInput
+from aapi.evaluation.evaluation import Evaluation
 from aapi.mdp import policy_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from aapi.approximation import Array, Policy, QSpace
     from aapi.mdp import FiniteMDP
-    from aapi.simulation import PhaseData, Simulation
+    from aapi.memory import Experience
 
 __all__ = ["ExactQ", "batched_q_values", "exact_q_values"]
 
@@ -28,20 +30,20 @@ LARGEST_BIAS = 1e6  # times the rewards; a policy with a larger one hardly ever 
 
 
 @dataclass(frozen=True)
-class ExactQ:
+class ExactQ(Evaluation):
     """Q̂_k = Q_{π_k}."""
 
     off_policy = True
 
-    def check(self, phase_length: int) -> None:
-        """Any phase length will do."""
-
-    def __call__(self, simulation: Simulation, policy: Any, data: PhaseData) -> NDArray[np.float64]:
-        """Q_{π_k}, of shape (runs, states, actions)."""
-        mdp = getattr(simulation, "mdp", None)
-        if mdp is None:
+    def on(self, space: QSpace) -> Evaluation:
+        """Where there is a model."""
+        if space.model is None:
             raise InvalidInput("exact evaluation needs a finite model, and this problem has none: use MonteCarlo")
-        return exact_q_values(mdp, policy)[1]
+        return self
+
+    def __call__(self, policy: Policy, seen: Experience) -> Array:
+        """Q_{π_k}, of shape (runs, states, actions)."""
+        return exact_q_values(cast("FiniteMDP", seen.space.model), policy)[1]
 
 
 def exact_q_values(mdp: FiniteMDP, policies: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

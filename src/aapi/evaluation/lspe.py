@@ -9,16 +9,14 @@ import numpy as np
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
-from aapi.evaluation.equations import add_row
 from aapi.evaluation.projected import Projected
-from aapi.evaluation.regression import factorise, singular_regression, solve_factorised
-from aapi.simulation.jit import kernel
-from aapi.simulation.linear_policy import dot
+from aapi.kernels.jit import kernel
+from aapi.kernels.linalg import add_row, dot, factorise, singular_regression, solve_factorised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.evaluation.equations import Equations
+    from aapi.approximation.projected_equations import Equations
 
 __all__ = ["LSPE"]
 
@@ -35,7 +33,9 @@ class LSPE(Projected):
     seen, which does not settle on periodic chains; there a trace, or a step below 1, helps. Data of other policies may
     take a smaller step if there is a trace, and may make it diverge whatever the step if features are shared. LSTD has
     a solution even then.
-    conditioning: a bound from below, the largest pivot of the regression over the smallest.
+    The conditioning is a bound from below, the largest pivot of the regression over the smallest.
+
+    step: of every sweep. tolerance: the largest relative change at which it ends. sweeps: at the most.
     """
 
     step: float = 1.0

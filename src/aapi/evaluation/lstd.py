@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.evaluation.elimination import eliminate, inverse_norm, one_norm, solve_eliminated
 from aapi.evaluation.projected import Projected
-from aapi.evaluation.regression import singular_regression
-from aapi.simulation.jit import kernel
+from aapi.kernels.elimination import eliminate, inverse_norm, one_norm, solve_eliminated
+from aapi.kernels.jit import kernel
+from aapi.kernels.linalg import singular_regression
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.evaluation.equations import Equations
+    from aapi.approximation.projected_equations import Equations
 
 __all__ = ["LSTD"]
 
@@ -32,13 +32,12 @@ class LSTD(Projected):
     which the paper takes, is noisy, and wrong for data of other policies. Where no combination of the features is
     constant, the last equation still holds, and then g is not an estimate of the gain.
 
-    reuse: "all" data, from sums whose size does not grow, for tables; the last `window` steps; or those of the phase.
+    All data enters through sums whose size does not grow, on tables; else the last steps, or those of the phase.
     Whatever policies acted, Q̂ tends to Q_π if it can be represented, as on tables. If it cannot, Q̂ depends on where the
-    data lie, and only "phase" is on-policy.
-    ridge: as in `MonteCarlo`; features that were never seen get the weight 0. trace: from 0 to below 1.
+    data lie, and only reuse="phase" is on-policy. Features that were never seen get the weight 0.
 
-    The memory it is given then has `conditioning`, an estimate of the condition number (in the 1-norm) of the equations
-    solved, and `rank`, how many of the features were linearly independent in the data.
+    The `Estimate` has `conditioning`, an estimate of the condition number (in the 1-norm) of the equations solved, and
+    `rank`, how many of the features were linearly independent in the data.
     """
 
     def _solve(self, equations: Equations) -> tuple[NDArray[np.float64], float]:

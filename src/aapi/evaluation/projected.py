@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aapi.approximation.projected_equations import check_size, rank_of
 from aapi.checks import at_least, finite, one_of
 from aapi.errors import InvalidInput
-from aapi.evaluation.equations import projected_equations, rank_of
-from aapi.evaluation.regression import predict
+from aapi.evaluation.evaluation import Estimate, Evaluation
 from aapi.memory import KeepSteps, SumTraces
-from aapi.simulation.basis import Basis
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.evaluation.equations import Equations
-    from aapi.memory import Remembers, Traces, Window
-    from aapi.simulation import Simulation
+    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation.projected_equations import Equations
+    from aapi.memory import Experience, LinearMemory, MemorySpec
 
 __all__ = ["Projected"]
 
@@ -27,8 +25,12 @@ REUSE = ("all", "window", "phase")
 
 
 @dataclass(frozen=True)
-class Projected:
-    """Q̂ = φᵀw, where w solves the projected equations; see `LSTD`."""
+class Projected(Evaluation):
+    """Q̂ = φᵀw, where w solves the projected equations; see `LSTD`.
+
+    trace: λ, from 0 to below 1. ridge: of the regression. reuse: which data: all, the window's, or the phase's.
+    window: how many of the last steps are used.
+    """
 
     trace: float = 0.0
     ridge: float = 0.1
@@ -37,7 +39,7 @@ class Projected:
     off_policy = True
 
     @property
-    def remembers(self) -> Remembers:
+    def memory(self) -> MemorySpec[LinearMemory]:
         """Sums over all phases, or the steps of some."""
         if self.reuse == "all":
             return SumTraces(float(self.trace))
@@ -51,21 +53,22 @@ class Projected:
         one_of(REUSE, reuse=self.reuse)
         at_least(1, window=self.window)
 
-    def __call__(self, simulation: Simulation, policy: Any, data: Traces | Window) -> NDArray[np.float64]:
-        """Q̂_k, of shape (runs, states, actions); or its weights, (runs, features, actions)."""
-        features, q_hat = simulation.features, np.empty(simulation.shape)
-        conditioning, rank = np.empty(len(q_hat)), np.empty(len(q_hat), dtype=np.int64)
-        for run, equations in enumerate(projected_equations(simulation, policy, data, float(self.trace))):
+    def on(self, space: QSpace) -> Evaluation:
+        """Where the equations of all features fit into memory."""
+        check_size(space.num_features)
+        return self
+
+    def __call__(self, policy: Policy, seen: Experience) -> Estimate:
+        """Q̂_k, with the conditioning of its equations."""
+        space, data = seen.space, seen.recall(self.memory)
+        q_hat, conditioning = space.zeros(seen.runs), np.empty(seen.runs)
+        rank = np.empty(seen.runs, dtype=np.int64)
+        for run, equations in enumerate(data.equations(policy, float(self.trace))):
             rank[run] = rank_of(equations.gram)
             weights, conditioning[run] = self._solve(equations)
-            blocks = weights.reshape(len(equations.gram), -1)
-            if isinstance(features, Basis):
-                q_hat[run] = blocks.T
-            else:
-                predict(blocks, features.starts, features.columns, features.values, q_hat[run])
-        data.conditioning, data.rank = conditioning, rank
-        return q_hat
+            q_hat[run] = space.from_weights(weights.reshape(len(equations.gram), -1))
+        return Estimate(q_hat, conditioning, rank)
 
-    def _solve(self, equations: Equations) -> tuple[NDArray[np.float64], float]:
+    @abstractmethod
+    def _solve(self, equations: Equations) -> tuple[Array, float]:
         """The weights of one run, and how well they are determined."""
-        raise NotImplementedError

@@ -10,16 +10,17 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from aapi.checks import finite
-from aapi.evaluation.elimination import eliminate, solve_eliminated
+from aapi.evaluation.evaluation import Evaluation
+from aapi.kernels.elimination import eliminate, solve_eliminated
+from aapi.kernels.jit import kernel
 from aapi.memory import CountTransitions
 from aapi.memory.model import average_model
-from aapi.simulation.jit import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.memory import Counts
-    from aapi.simulation import Simulation
+    from aapi.approximation import Array, Policy
+    from aapi.memory import Counts, Experience
 
 __all__ = ["SelfConsistent", "evaluate_models"]
 
@@ -29,7 +30,7 @@ FILLED = 0.1
 
 
 @dataclass(frozen=True)
-class SelfConsistent:
+class SelfConsistent(Evaluation):
     """Q̂ of π from the data of all phases, whichever policies they were made by. For tables, whatever the features.
 
     Q̂(x, a) = [Σ (r + V(x')) + prior · r̄] / (n + prior) − λ + bonus · range / (n + 1), where the sum is over the n
@@ -39,11 +40,13 @@ class SelfConsistent:
     So λ needs no estimate of its own, and a little data does no harm: with a chance of prior/(n + prior), a pair leads
     anywhere, as if the run had started anew in a state drawn from ρ. With prior → 0, it is average-reward LSTD-Q on
     one-hot features. The cost is that of one system of linear equations over the states seen, however long the past.
+
+    prior: visits that leading anywhere counts. bonus: for rare visits, in ranges of the rewards.
     """
 
     prior: float = 0.01
     bonus: float = 0.0
-    remembers = CountTransitions()
+    memory = CountTransitions()
     off_policy = True
 
     def check(self, phase_length: int) -> None:
@@ -51,8 +54,9 @@ class SelfConsistent:
         finite(0.0, strictly=True, prior=self.prior)
         finite(0.0, bonus=self.bonus)
 
-    def __call__(self, simulation: Simulation, policy: Any, data: Counts) -> NDArray[np.float64]:
+    def __call__(self, policy: Policy, seen: Experience) -> Array:
         """Q̂_k, of shape (runs, states, actions); 0 where a state was never seen."""
+        data = seen.recall(self.memory)
         weights, rewards = average_model(data, float(self.prior))
         if self.bonus:
             scale = self.bonus * (data.highest - data.lowest)
@@ -61,7 +65,7 @@ class SelfConsistent:
 
 
 def evaluate_models(
-    counts: Counts, weights: NDArray[np.float64], rewards: NDArray[np.float64], policy: Any
+    counts: Counts, weights: NDArray[np.float64], rewards: NDArray[np.float64], policy: Policy
 ) -> NDArray[np.float64]:
     """Q of a policy in a model for each run, whose transitions are those of `counts` with probabilities `weights`."""
     q_hat = np.zeros_like(rewards)

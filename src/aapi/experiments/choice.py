@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from aapi.experiments.plan import Plan
     from aapi.experiments.store import Store
 
-__all__ = ["check_together", "choose", "groups", "score", "tuning_scores"]
+__all__ = ["check_shared_tuning", "choose", "score", "tuning_groups", "tuning_scores"]
 
 
 def score(average_reward: float, references: tuple[float | None, float | None]) -> float | None:
-    """Between acting at random (0) and the optimum (1); None where these are not known, or the same."""
+    """(λ − λ_random)/(λ_* − λ_random): 0 for acting at random, 1 for the optimum; None where these are not known."""
     random, best = references
     if random is None or best is None or best - random <= 1e-9 * max(abs(random), abs(best)):
         return None
     return (average_reward - random) / (best - random)
 
 
-def groups(plans: Sequence[Plan]) -> list[list[int]]:
-    """The plans that choose together, by their places; most choose alone."""
+def tuning_groups(plans: Sequence[Plan]) -> list[list[int]]:
+    """The plans that share a choice, by their positions; most are alone in their group."""
     found: dict[object, list[int]] = {}
     for i, plan in enumerate(plans):
-        found.setdefault(plan.together or i, []).append(i)
+        found.setdefault(plan.shared_tuning or i, []).append(i)
     return list(found.values())
 
 
-def check_together(plans: Sequence[Plan]) -> None:
-    """Plans that choose together need the same choices, and a scale on which to compare problems."""
-    for members in groups(plans):
+def check_shared_tuning(plans: Sequence[Plan]) -> None:
+    """Plans that share a choice need the same candidates, and scores by which problems can be compared."""
+    for members in tuning_groups(plans):
         shared = [plans[i] for i in members]
         if any(plan.choices != shared[0].choices for plan in shared):
-            raise InvalidInput(f"{shared[0].together}: problems with other grids cannot be tuned together")
+            raise InvalidInput(f"{shared[0].shared_tuning}: problems with other grids cannot be tuned together")
         for plan in shared if len(shared) > 1 else []:
             if score(0.0, plan.references) is None:
                 raise InvalidInput(
@@ -62,7 +62,7 @@ def tuning_scores(store: Store, plan: Plan) -> NDArray[np.float64] | None:
 
 
 def choose(store: Store, plans: Sequence[Plan]) -> int | None:
-    """The best candidate of plans that choose together, on a scale from acting at random (0) to the optimum (1).
+    """The best candidate of plans that share a choice: by average reward if there is one plan, else by mean score.
 
     None while tuning runs are missing.
     """

@@ -1,48 +1,76 @@
-"""Where tasks run: in threads, in processes that may die, or on a Dask cluster; all of them `Executor`s."""
+"""Where batches run: in threads, in processes that may die, or on a Dask cluster; all of them are `Executor`s."""
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from aapi.checks import at_least, one_of
 from aapi.errors import InvalidInput
-from aapi.experiments.work import EngineLost, Poison, packed, unpacked
+from aapi.experiments.worker import CrashedBatch, EngineLost, pack_call, run_packed
 
 if TYPE_CHECKING:
+    from collections import deque
     from collections.abc import Callable, Iterator
 
-__all__ = ["ENGINES", "Engine", "SturdyProcesses", "available_processors", "start_engine"]
+__all__ = ["ENGINES", "Engine", "Interrupted", "ResilientProcesses", "available_processors", "start_engine"]
 
 ENGINES = ("threads", "processes", "dask")
-MOST_DEATHS = 3  # of the processes of one task, before it is given up
+MOST_DEATHS = 3  # of the processes of one call, before it is given up
+QUEUED_PER_WORKER = 2  # calls handed out for each worker, so that none waits for the next
+
+P = ParamSpec("P")
+Returned = TypeVar("Returned")
+Item = TypeVar("Item")
+
+
+class Interrupted(KeyboardInterrupt):
+    """Stopped on request, with everything done so far in the store."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An executor, and how many tasks it works on at once."""
+    """An executor, and how many calls it works on at once."""
 
     executor: Executor
     workers: int
 
+    def completed(
+        self, queue: deque[Item], submit: Callable[[Executor, Item], Future[Returned]], stop: threading.Event
+    ) -> Iterator[tuple[Item, Future[Returned]]]:
+        """Submit the items of a queue, a few at a time, and yield each with its future when that is done.
+
+        The queue may grow meanwhile. Once `stop` is set, what is in flight is finished, and the rest stays queued.
+        """
+        in_flight: dict[Future[Returned], Item] = {}
+        while in_flight or (queue and not stop.is_set()):
+            while queue and len(in_flight) < QUEUED_PER_WORKER * self.workers and not stop.is_set():
+                item = queue.popleft()
+                in_flight[submit(self.executor, item)] = item
+            # With a timeout, so that signals are handled on every platform.
+            for future in wait_for(in_flight, timeout=0.5, return_when="FIRST_COMPLETED").done:
+                yield in_flight.pop(future), future
+
 
 def available_processors() -> int:
     """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return os.cpu_count() or 1 if sys.platform in ("darwin", "win32") else len(os.sched_getaffinity(0))
 
 
 @contextmanager
 def start_engine(name: str, workers: int | None = None, address: str | None = None) -> Iterator[Engine]:
-    """Start an engine, and stop it when the block ends: at once if by an error, after the tasks under way otherwise.
+    """Start an engine, and stop it when the block ends: at once if by an error, after the calls in flight otherwise.
 
     address: of the scheduler of a running Dask cluster; without one, a cluster is started on this machine.
     """
@@ -51,18 +79,18 @@ def start_engine(name: str, workers: int | None = None, address: str | None = No
         at_least(1, workers=workers)
     if address is not None and name != "dask":
         raise InvalidInput(f"address is of a Dask cluster: use engine dask with it, not {name}")
+    count = workers or available_processors()
     if name == "dask":
         try:
             from aapi.experiments.cluster import start_cluster
         except ImportError:
             raise InvalidInput("the engine dask needs Dask: pip install 'aapi[dask]'") from None
-        with start_cluster(workers or available_processors(), address) as started:
+        with start_cluster(count, address) as started:
             yield Engine(*started)
         return
-    count = workers or available_processors()
-    executor: Executor = ThreadPoolExecutor(count) if name == "threads" else SturdyProcesses(count)
+    executor: Executor = ThreadPoolExecutor(count) if name == "threads" else ResilientProcesses(count)
     try:
-        if isinstance(executor, SturdyProcesses):
+        if isinstance(executor, ResilientProcesses):
             executor.probe()
         yield Engine(executor, count)
     except BaseException:
@@ -71,25 +99,25 @@ def start_engine(name: str, workers: int | None = None, address: str | None = No
     executor.shutdown()
 
 
-class SturdyProcesses(Executor):
-    """Processes, any of which may be killed: a pool that broke is built anew, and what was in it is tried again.
+class ResilientProcesses(Executor):
+    """Processes, any of which may be killed: a pool that broke is replaced, and what was in it is tried again.
 
-    When a process dies, its pool breaks, and nobody knows whose fault it was. So each task that was in it is tried
-    again alone, in a process of its own, and three deaths in all make it `Poison`.
+    When a process dies, its whole pool breaks, and it is not known which call was at fault. So each call that was in
+    the pool is tried again in a process of its own, and three deaths in all make it a `CrashedBatch`.
     """
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
         self._change = threading.Lock()
         self._pool: ProcessPoolExecutor | None = None
-        self._alone = ThreadPoolExecutor(workers)
-        self._open: set[Future[Any]] = set()
+        self._retries = ThreadPoolExecutor(workers)
+        self._open: set[Future[object]] = set()
         self._closed = self._abandoned = False
 
     def probe(self) -> None:
-        """Raise an error if no process can be started at all: then no task is to blame."""
+        """Raise an error if no process can be started at all: then no call is to blame."""
         try:
-            with _deaf():
+            with _interrupts_blocked():
                 first = self._current().submit(os.getpid)
             first.result()
         except BrokenProcessPool:
@@ -97,59 +125,58 @@ class SturdyProcesses(Executor):
                 'processes cannot be started here: in a script, put what starts them below if __name__ == "__main__":'
             ) from None
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Do this in a process."""
-        outer: Future[Any] = Future()
+    def submit(self, fn: Callable[P, Returned], /, *args: P.args, **kwargs: P.kwargs) -> Future[Returned]:
+        """Call a function in a process."""
+        outer: Future[object] = Future()
         outer.set_running_or_notify_cancel()
-        call = packed(pickle.dumps, fn, *args, **kwargs)
+        call = pack_call(pickle.dumps, functools.partial(fn, *args, **kwargs))
         while True:
             pool = self._current()
             try:
-                with _deaf():
-                    inner = pool.submit(unpacked, call)
+                with _interrupts_blocked():
+                    inner = pool.submit(run_packed, call)
                 break
             except BrokenProcessPool:
                 self._drop(pool)
         self._open.add(outer)
         outer.add_done_callback(self._open.discard)
         inner.add_done_callback(lambda done: self._settle(outer, done, call))
-        return outer
+        return cast("Future[Returned]", outer)
 
     def _current(self) -> ProcessPoolExecutor:
         with self._change:
             if self._closed:
                 raise RuntimeError("cannot schedule new futures after shutdown")
             if self._pool is None:
-                self._pool = _processes(self._workers)
+                self._pool = _new_pool(self._workers)
             return self._pool
 
     def _drop(self, broken: ProcessPoolExecutor) -> None:
         with self._change:
-            if self._pool is broken:  # another thread may have built a new one already
+            if self._pool is broken:  # another thread may have replaced it already
                 self._pool = None
         broken.shutdown(wait=False)
 
-    def _settle(self, outer: Future[Any], inner: Future[Any], call: bytes) -> None:
-        """Hand on what came of a task; if its pool broke, try it alone."""
-        if inner.cancelled():
-            outer.set_exception(CancelledError())
-        elif isinstance(inner.exception(), BrokenProcessPool):
-            if self._abandoned:
-                outer.set_exception(CancelledError())
-            else:
-                again = self._alone.submit(self._try_alone, outer, call)
-                again.add_done_callback(lambda done: _cancel(outer) if done.cancelled() else None)
-        elif (error := inner.exception()) is not None:
-            outer.set_exception(error)
-        else:
+    def _settle(self, outer: Future[object], inner: Future[object], call: bytes) -> None:
+        """Hand on the result of a call; if its pool broke, try the call again."""
+        error = CancelledError() if inner.cancelled() else inner.exception()
+        if error is None:
             outer.set_result(inner.result())
+        elif not isinstance(error, BrokenProcessPool):
+            outer.set_exception(error)
+        elif self._abandoned:
+            outer.set_exception(CancelledError())
+        else:
+            again = self._retries.submit(self._retry, outer, call)
+            again.add_done_callback(lambda done: outer.set_exception(CancelledError()) if done.cancelled() else None)
 
-    def _try_alone(self, outer: Future[Any], call: bytes) -> None:
+    def _retry(self, outer: Future[object], call: bytes) -> None:
+        """Try a call again, alone in a process, until there were too many deaths."""
         for _ in range(MOST_DEATHS - 1):
             try:
-                with _processes(1) as pool:
-                    with _deaf():
-                        inner = pool.submit(unpacked, call)
+                with _new_pool(1) as pool:
+                    with _interrupts_blocked():
+                        inner = pool.submit(run_packed, call)
                     outer.set_result(inner.result())
                 return
             except BrokenProcessPool:
@@ -157,36 +184,32 @@ class SturdyProcesses(Executor):
             except BaseException as error:  # noqa: BLE001 - it is the caller's
                 outer.set_exception(error)
                 return
-        outer.set_exception(Poison(f"its process died {MOST_DEATHS} times"))
+        outer.set_exception(CrashedBatch(f"its process died {MOST_DEATHS} times"))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more tasks; wait for those under way, if asked to."""
+        """Take no more calls; wait for those in flight, if asked to."""
         with self._change:
             self._closed = True
             self._abandoned = self._abandoned or not wait
             pool, self._pool = self._pool, None
-        if wait and not cancel_futures:  # for those, too, whose process dies now: they are tried again
+        if wait and not cancel_futures:  # also for those whose process dies now: they are tried again
             wait_for(list(self._open))
         if pool is not None:
             pool.shutdown(wait=wait, cancel_futures=cancel_futures)
         if wait:
             wait_for(list(self._open))
-        self._alone.shutdown(wait=wait, cancel_futures=cancel_futures)
+        self._retries.shutdown(wait=wait, cancel_futures=cancel_futures)
 
 
-def _cancel(outer: Future[Any]) -> None:
-    outer.set_exception(CancelledError())
-
-
-def _processes(workers: int) -> ProcessPoolExecutor:
+def _new_pool(workers: int) -> ProcessPoolExecutor:
     # Fresh interpreters: a fork would copy locks that other threads hold.
     return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_begin_process)
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Processes that are started here do not hear Ctrl-C, even before they can say so themselves."""
-    if not hasattr(signal, "pthread_sigmask"):
+def _interrupts_blocked() -> Iterator[None]:
+    """Processes that are started here ignore Ctrl-C, even before they can say so themselves."""
+    if sys.platform == "win32":
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -199,7 +222,7 @@ def _deaf() -> Iterator[None]:
 def _begin_process() -> None:
     """In a new process: leave Ctrl-C to the parent, and do not outlive it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
+    if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent = multiprocessing.parent_process()
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from aapi.experiments.store import Store
 
 __all__ = ["export"]
+
+ExportRow: TypeAlias = dict[str, object]
 
 FORMATS = (".csv", ".parquet")
 
@@ -34,21 +36,22 @@ def export(store: Store, path: str | os.PathLike[str], *, curves: bool = False) 
     return (_write_csv if ending == ".csv" else _write_parquet)(path, rows)
 
 
-def _runs(store: Store, settings: list[str]) -> Iterator[dict[str, Any]]:
+def _runs(store: Store, settings: list[str]) -> Iterator[ExportRow]:
     for row in store.rows():
-        given = row.pop("settings")
-        yield {"key": row.pop("key"), **row, **{f"setting_{name}": given.get(name) for name in settings}}
+        given = row["settings"]
+        others = {name: value for name, value in row.items() if name != "settings"}
+        yield others | {f"setting_{name}": given.get(name) for name in settings}
 
 
-def _curves(store: Store, settings: list[str]) -> Iterator[dict[str, Any]]:
+def _curves(store: Store, settings: list[str]) -> Iterator[ExportRow]:
     for row in _runs(store, settings):
         if row["error"] is None:
-            whose = {name: row[name] for name in ("key", "problem", "reward_scale", "algorithm", "seed", "run")}
-            for step, total in zip(*store.curve(row["key"]), strict=True):
-                yield {**whose, "step": int(step), "cumulated_reward": float(total), "average_reward": total / step}
+            run = {name: row[name] for name in ("key", "problem", "reward_scale", "algorithm", "seed", "run")}
+            for step, total in zip(*store.curve(str(row["key"])), strict=True):
+                yield {**run, "step": int(step), "cumulated_reward": float(total), "average_reward": total / step}
 
 
-def _write_csv(path: str | os.PathLike[str], rows: Iterator[dict[str, Any]]) -> int:
+def _write_csv(path: str | os.PathLike[str], rows: Iterator[ExportRow]) -> int:
     count = 0
     with atomic_write(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
@@ -63,7 +66,7 @@ def _write_csv(path: str | os.PathLike[str], rows: Iterator[dict[str, Any]]) -> 
     return count
 
 
-def _write_parquet(path: str | os.PathLike[str], rows: Iterator[dict[str, Any]]) -> int:
+def _write_parquet(path: str | os.PathLike[str], rows: Iterator[ExportRow]) -> int:
     try:
         import pyarrow
         import pyarrow.parquet
@@ -75,12 +78,12 @@ def _write_parquet(path: str | os.PathLike[str], rows: Iterator[dict[str, Any]])
     return int(table.num_rows)
 
 
-def _one_type(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A column of numbers and words, or of whole numbers and others, has to be one or the other."""
+def _one_type(rows: list[ExportRow]) -> list[ExportRow]:
+    """Give each column one type: of numbers and texts, text; of whole numbers and others, float."""
     for name in rows[0] if rows else ():
         kinds = {type(row[name]) for row in rows} - {type(None)}
         if len(kinds) > 1:
-            kind = float if kinds <= {int, float} else str
+            convert = cast("Callable[[object], object]", float if kinds <= {int, float} else str)
             for row in rows:
-                row[name] = None if row[name] is None else kind(row[name])
+                row[name] = None if row[name] is None else convert(row[name])
     return rows

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 
@@ -24,9 +24,10 @@ class Plan:
 
     settings: those that all candidates share. candidates: the keys of their configurations; choices: the values of the
         tuned settings, for each of them.
-    together: plans with the same word here choose the same candidate, the best on average over all of them.
-    random_gain, optimal_gain: of acting at random, and the best possible one; None where they are not known.
+    shared_tuning: plans with the same word here choose the same candidate, the best on average over all of them.
+    random_gain, optimal_gain: λ of the uniform policy, and of an optimal one; None where they are not known.
     seconds: about what a run takes.
+    parts: what the learner is made of, in the words of the registry (`describe_learner`); empty for one of the user's.
     """
 
     study: str
@@ -34,12 +35,12 @@ class Plan:
     reward_scale: float
     algorithm: str
     steps: int
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     features: str | None
     candidates: tuple[str, ...]
-    choices: tuple[dict[str, Any], ...]
+    choices: tuple[dict[str, object], ...]
     tuned: tuple[str, ...]
-    together: str | None
+    shared_tuning: str | None
     runs: int
     seed: int
     tuning_runs: int
@@ -47,6 +48,7 @@ class Plan:
     random_gain: float | None
     optimal_gain: float | None
     seconds: float
+    parts: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def place(self) -> tuple[str, str, float, int]:
@@ -60,7 +62,7 @@ class Plan:
 
     @property
     def references(self) -> tuple[float | None, float | None]:
-        """The average reward of acting at random, and the best possible one."""
+        """The average reward of the uniform policy, and the optimal one."""
         return self.random_gain, self.optimal_gain
 
     @property
@@ -68,14 +70,16 @@ class Plan:
         """Whether there is anything to choose."""
         return len(self.candidates) > 1
 
-    def facts(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+    def to_dict(self) -> dict[str, object]:
+        """For the store, in which `shared_tuning` has the name of its key in study files."""
+        written = asdict(self)
+        return written | {"together": written.pop("shared_tuning")}
 
     @classmethod
-    def read(cls, facts: Any) -> Plan:
-        """A plan from JSON; or an error, if it is another version's."""
-        wanted = {field.name for field in fields(cls)}
-        if not isinstance(facts, dict) or facts.keys() != wanted:
+    def from_dict(cls, stored: object) -> Plan:
+        """A plan from the store; or an error, if another version wrote it."""
+        wanted = {each.name for each in fields(cls)} - {"shared_tuning"} | {"together"}
+        if not isinstance(stored, dict) or {"parts", *stored} != wanted:  # which earlier versions did not write
             raise InvalidInput("another version of aapi made this plan")
-        return cls(**facts | {name: tuple(facts[name]) for name in ("candidates", "choices", "tuned")})
+        values = stored | {name: tuple(stored[name]) for name in ("candidates", "choices", "tuned")}
+        return cls(shared_tuning=values.pop("together"), **values)

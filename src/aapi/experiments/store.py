@@ -1,4 +1,4 @@
-"""The store: one SQLite file in the output folder, a row for each run. What is in it need not be done again."""
+"""The store: one SQLite file in the output folder, a row for each run. What is in it need not be run again."""
 
 from __future__ import annotations
 
@@ -6,64 +6,40 @@ import json
 import os
 import platform
 import shlex
-import sqlite3
 import sys
 import time
 import zlib
-from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
 import aapi
-from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.description import source_version
+from aapi.errors import InvalidInput
+from aapi.experiments.database import FILE, Database, StoreError
+from aapi.experiments.description import modules_in
 from aapi.experiments.plan import Plan
+from aapi.experiments.sources import source_version
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from aapi.experiments.configuration import Configuration
-    from aapi.experiments.work import Outcome
+    from aapi.experiments.database import SqlValue
+    from aapi.experiments.worker import RunOutcome
+    from aapi.json_types import JsonObject
 
-__all__ = ["FILE", "Run", "Store", "StoreError", "locked_folder"]
+__all__ = ["FILE", "Run", "RunRow", "Session", "SessionPlan", "Store", "StoreError"]
 
-FORMAT = 1
-FILE = "results.db"
-LOCK = ".lock"
-INSIDES = "CREATE TABLE insides (run TEXT PRIMARY KEY, contents BLOB NOT NULL, checksum INTEGER NOT NULL)"
-SCHEMA = f"""
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE grids (key TEXT PRIMARY KEY, steps BLOB NOT NULL);
-CREATE TABLE configurations (
-    key TEXT PRIMARY KEY, problem TEXT NOT NULL, algorithm TEXT NOT NULL, reward_scale REAL NOT NULL,
-    steps INTEGER NOT NULL, settings TEXT NOT NULL, description TEXT NOT NULL
-);
-CREATE TABLE runs (
-    key TEXT PRIMARY KEY, configuration TEXT NOT NULL REFERENCES configurations, seed INTEGER NOT NULL,
-    run INTEGER NOT NULL, average_reward REAL, seconds REAL NOT NULL, error TEXT, grid TEXT REFERENCES grids,
-    cumulated BLOB, checksum INTEGER
-);
-CREATE INDEX runs_of_a_configuration ON runs (configuration, seed, run);
-{INSIDES};
-CREATE TABLE sessions (
-    id INTEGER PRIMARY KEY, command TEXT NOT NULL, plan TEXT NOT NULL, machine TEXT NOT NULL, began REAL NOT NULL,
-    ended REAL, seconds REAL
-);
-"""
-
-
-class StoreError(AapiError):
-    """The store cannot be read or written; it says what is safe."""
+KEYS_PER_QUERY = 500
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run in the store: its average reward, or what went wrong."""
+    """A run in the store: its average reward, or the error if it failed. seconds: how long it took."""
 
     key: str
     number: int
@@ -72,151 +48,96 @@ class Run:
     error: str | None
 
 
-class Store:
-    """Results in a folder. One process at a time may write; any number may read while it does.
+class RunRow(TypedDict):
+    """A run with its configuration, as it is exported."""
 
-    Writing is in transactions, in WAL mode: a process killed at any moment leaves all transactions before it.
-    """
+    key: str
+    problem: str
+    reward_scale: float
+    algorithm: str
+    settings: JsonObject
+    steps: int
+    seed: int
+    run: int
+    average_reward: float | None
+    seconds: float
+    error: str | None
 
-    def __init__(self, folder: str | os.PathLike[str], *, write: bool = True) -> None:
-        self.folder = Path(folder)
-        self.path = self.folder / FILE
-        self._lock = locked_folder(self.folder) if write else None
-        if not write and not self.path.is_file():
-            raise InvalidInput(f"there are no results in {self.folder}: it has no {FILE}")
-        with self._told("opened"):
-            self._database = _connection(self.path) if write else _reader(self.path)
-            empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if not (write and empty):
-                self._check()  # before anything is written
-            if write:
-                self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute("PRAGMA synchronous = NORMAL")
-            if write and empty:
-                self._create()
-            elif write:  # a store that was made before there was this table
-                self._database.execute(INSIDES.replace("TABLE", "TABLE IF NOT EXISTS"))
 
-    def _create(self) -> None:
-        about = {"format": FORMAT, "aapi": aapi.__version__, "sources": source_version()}
-        with self._transaction() as database:
-            for statement in SCHEMA.split(";\n"):
-                if statement.strip():
-                    database.execute(statement)
-            database.executemany("INSERT INTO about VALUES (?, ?)", [(k, str(v)) for k, v in about.items()])
+class PlannedLine(TypedDict):
+    """What is read of a plan without making a `Plan` of it; it has all other fields of `Plan.to_dict`, too."""
 
-    def _check(self) -> None:
-        """Another version's store, or a damaged one, is left as it is."""
-        try:
-            about = dict(self._database.execute("SELECT name, value FROM about"))
-        except sqlite3.OperationalError as error:
-            if "no such table" not in str(error):
-                raise
-            about = {}
-        if "format" not in about:
-            raise StoreError(f"{self.path} is a database of something else: nothing was changed; choose another folder")
-        if about["format"] != str(FORMAT):
-            raise StoreError(
-                f"{self.path} was made by aapi {about.get('aapi')} in format {about['format']}, and this is aapi "
-                f"{aapi.__version__} with format {FORMAT}: nothing was changed; choose another folder, or that version"
-            )
-        if damage := [row[0] for row in self._database.execute("PRAGMA quick_check(1)") if row[0] != "ok"]:
-            raise sqlite3.DatabaseError(damage[0])
+    study: str
+    runs: int
+    seed: int
+    tuning_seed: int
+    candidates: list[str]
 
-    @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
-        """Say in one line what happened to the file, and what is safe."""
-        try:
-            yield
-        except (sqlite3.Error, UnicodeDecodeError, json.JSONDecodeError) as error:
-            self.close()
-            raise StoreError(_explained(self.path, what, error)) from error
-        except StoreError:
-            self.close()
-            raise
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it is stored, or nothing."""
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._database
-            self._database.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                self._database.execute("ROLLBACK")
-            raise
+class SessionPlan(TypedDict):
+    """What a session was to do. lines: one for each plan; left: about how many seconds of work."""
 
-    def close(self) -> None:
-        """Let go of the file."""
-        for name in ("_database", "_lock"):
-            connection = getattr(self, name, None)
-            if connection is not None:
-                with suppress(sqlite3.Error):
-                    connection.close()
+    lines: list[PlannedLine]
+    left: float
 
-    def __enter__(self) -> Store:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+class Session(TypedDict):
+    """One call of the command. plan: None if another version of aapi wrote it. began, ended: seconds since 1970."""
+
+    id: int
+    command: str
+    plan: SessionPlan | None
+    machine: dict[str, str | int]
+    began: float
+    ended: float | None
+    seconds: float | None
+
+
+class Store(Database):
+    """Results in a folder. One process at a time may write; any number may read while it does."""
 
     def begin(self, plans: Sequence[Plan], left: float = 0.0) -> int:
         """Note a session: what is to be done, where, by which command. left: about how many seconds of work."""
-        plan = {"lines": [line.facts() for line in plans], "left": left}
+        plan = {"lines": [line.to_dict() for line in plans], "left": left}
         machine = {
             "system": platform.platform(), "processors": os.cpu_count(), "python": platform.python_version(),
             "numpy": np.__version__, "aapi": aapi.__version__, "sources": source_version(),
         }  # fmt: skip
         row = (shlex.join(["aapi", *sys.argv[1:]]), json.dumps(plan, default=str), json.dumps(machine), time.time())
-        with self._told("written to"), self._transaction() as database:
+        with self.writing() as database:
             cursor = database.execute("INSERT INTO sessions (command, plan, machine, began) VALUES (?, ?, ?, ?)", row)
             return int(cursor.lastrowid or 0)
 
     def end(self, session: int, seconds: float) -> None:
         """Note that a session came to its end."""
-        with self._told("written to"), self._transaction() as database:
+        with self.writing() as database:
             row = (time.time(), seconds, session)
             database.execute("UPDATE sessions SET ended = ?, seconds = ? WHERE id = ?", row)
 
-    def add(self, configuration: Configuration, label: str, outcomes: Sequence[Outcome]) -> None:
-        """Keep some runs of a configuration, all or none; those that are there already stay as they are."""
+    def add(self, configuration: Configuration, label: str, outcomes: Sequence[RunOutcome]) -> None:
+        """Store some runs of a configuration, all or none; those that are there already stay as they are."""
         problem = configuration.problem
         described = (
             configuration.key, problem.label, label, problem.reward_scale, configuration.steps,
             json.dumps(dict(configuration.settings), default=str), json.dumps(configuration.description),
         )  # fmt: skip
-        with self._told("written to"), self._transaction() as database:
+        with self.writing() as database:
             database.execute("INSERT OR IGNORE INTO configurations VALUES (?, ?, ?, ?, ?, ?, ?)", described)
             for outcome in outcomes:
                 database.execute("DELETE FROM runs WHERE key = ? AND error IS NOT NULL", (outcome.key,))
-                database.execute(
-                    "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._row(database, outcome)
-                )
-
-    @staticmethod
-    def _row(database: sqlite3.Connection, outcome: Outcome) -> tuple[Any, ...]:
-        whose = (outcome.key, outcome.configuration, outcome.seed, outcome.run)
-        if outcome.cumulated is None or outcome.grid is None:
-            return *whose, None, outcome.seconds, outcome.error, None, None, None
-        steps = outcome.grid.astype("<i8").tobytes()
-        curve = outcome.cumulated.astype("<f8").tobytes()
-        grid = _grid_key(steps)
-        database.execute("INSERT OR IGNORE INTO grids VALUES (?, ?)", (grid, steps))
-        average = float(outcome.cumulated[-1] / outcome.grid[-1])
-        return *whose, average, outcome.seconds, None, grid, curve, zlib.crc32(curve)
+                row = _run_columns(database, outcome)
+                database.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def known(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
         """Which of these runs are in the store. failed: count those that failed, too."""
         wanted = list(keys)
         found: set[str] = set()
         extra = "" if failed else " AND error IS NULL"
-        with self._told("read"):
-            for i in range(0, len(wanted), 500):
-                part = wanted[i : i + 500]
-                marks = ",".join("?" * len(part))
-                rows = self._database.execute(f"SELECT key FROM runs WHERE key IN ({marks}){extra}", part)  # noqa: S608
-                found.update(key for (key,) in rows)
+        for i in range(0, len(wanted), KEYS_PER_QUERY):
+            part = wanted[i : i + KEYS_PER_QUERY]
+            marks = ",".join("?" * len(part))
+            rows = self.query(f"SELECT key FROM runs WHERE key IN ({marks}){extra}", part)  # noqa: S608
+            found.update(key for (key,) in rows)
         return found
 
     def runs(self, configuration: str, seed: int, numbers: Iterable[int]) -> list[Run]:
@@ -224,50 +145,46 @@ class Store:
         wanted = set(numbers)
         columns = "key, run, average_reward, seconds, error"
         query = f"SELECT {columns} FROM runs WHERE configuration = ? AND seed = ? ORDER BY run"  # noqa: S608
-        with self._told("read"):
-            rows = self._database.execute(query, (configuration, seed)).fetchall()
-        return [Run(*row) for row in rows if row[1] in wanted]
+        return [Run(*row) for row in self.query(query, (configuration, seed)) if row["run"] in wanted]
 
     def curve(self, key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The steps of a run's grid, and the sum of rewards up to each, as they were written."""
-        query = (
+        """The steps of a run's grid, and the sum of rewards up to each, both (grid,), as they were written."""
+        rows = self.query(
             "SELECT grid, steps, cumulated, checksum, error FROM runs LEFT JOIN grids ON grid = grids.key "
-            "WHERE runs.key = ?"
+            "WHERE runs.key = ?",
+            (key,),
         )
-        with self._told("read"):
-            row = self._database.execute(query, (key,)).fetchone()
-        if row is None:
+        if not rows:
             raise InvalidInput(f"{self.path} has no run {key}")
-        grid, steps, cumulated, checksum, error = row
+        grid, steps, cumulated, checksum, error = rows[0]
         if error is not None:
             raise InvalidInput(f"the run {key} failed and has no curve: {error}")
         blobs = isinstance(steps, bytes) and isinstance(cumulated, bytes)
         if not blobs or zlib.crc32(cumulated) != checksum or _grid_key(steps) != grid or len(steps) != len(cumulated):
-            raise StoreError(f"{self.path} is damaged (the curve of run {key} is not what was written): {RECOVERY}")
+            raise self.damaged(f"the curve of run {key}")
         return np.frombuffer(steps, dtype="<i8"), np.frombuffer(cumulated, dtype="<f8")
 
-    def sessions(self) -> list[dict[str, Any]]:
+    def sessions(self) -> list[Session]:
         """The sessions, the first one first."""
-        with self._told("read"):
-            cursor = self._database.execute("SELECT * FROM sessions ORDER BY id")
-            names = [column[0] for column in cursor.description]
-            rows = [dict(zip(names, row, strict=True)) for row in cursor]
-        return [row | {name: json.loads(row[name]) for name in ("plan", "machine")} for row in rows]
+        with self.errors_explained("read"):
+            rows = self.query("SELECT * FROM sessions ORDER BY id")
+            return [
+                cast("Session", {**row, "plan": _session_plan(row["plan"]), "machine": json.loads(row["machine"])})
+                for row in map(dict, rows)
+            ]
 
     def plans(self) -> list[Plan]:
         """What was planned in this folder: of each study, the latest plan."""
         found: dict[str, list[Plan]] = {}
         sessions = self.sessions()
         for session in sessions:
-            lines = session["plan"]["lines"] if isinstance(session["plan"], dict) else [None]
             try:
-                read = [Plan.read(line) for line in lines]
+                read = [Plan.from_dict(line) for line in session["plan"]["lines"]] if session["plan"] else []
             except InvalidInput:
                 continue
-            for study in {plan.study for plan in read}:
+            for study in dict.fromkeys(plan.study for plan in read):
                 found.pop(study, None)
-            for plan in read:
-                found.setdefault(plan.study, []).append(plan)
+                found[study] = [plan for plan in read if plan.study == study]
         if not found and sessions:
             raise StoreError(
                 f"the plans in {self.path} are another version's: give the command again that made it: "
@@ -275,135 +192,78 @@ class Store:
             )
         return [plan for plans in found.values() for plan in plans]
 
-    def add_inside(self, run: str, contents: bytes) -> None:
-        """Keep what a run looks like inside."""
-        with self._told("written to"), self._transaction() as database:
-            row = (run, contents, zlib.crc32(contents))
+    def add_trace(self, key: str, contents: bytes) -> None:
+        """Store what a diagnostic found: a learner trace, or a regret decomposition."""
+        with self.writing() as database:
+            row = (key, contents, zlib.crc32(contents))
             database.execute("INSERT OR REPLACE INTO insides VALUES (?, ?, ?)", row)
 
-    def inside(self, run: str) -> bytes | None:
-        """What a run looks like inside, if that was kept."""
-        if not self._has_insides:
+    def trace(self, key: str) -> bytes | None:
+        """What a diagnostic found, if it was stored."""
+        if not self._has_traces:
             return None
-        with self._told("read"):
-            row = self._database.execute("SELECT contents, checksum FROM insides WHERE run = ?", (run,)).fetchone()
-        if row is None:
+        rows = self.query("SELECT contents, checksum FROM insides WHERE run = ?", (key,))
+        if not rows:
             return None
-        if not isinstance(row[0], bytes) or zlib.crc32(row[0]) != row[1]:
-            raise StoreError(f"{self.path} is damaged (the inside of run {run} is not what was written): {RECOVERY}")
-        return row[0]
+        contents, checksum = rows[0]
+        if not isinstance(contents, bytes) or zlib.crc32(contents) != checksum:
+            raise self.damaged(f"the trace {key}")
+        return contents
 
     @property
-    def _has_insides(self) -> bool:
-        """Older stores that are only read have none."""
-        with self._told("read"):
-            query = "SELECT count(*) FROM sqlite_master WHERE name = 'insides'"
-            return bool(self._database.execute(query).fetchone()[0])
+    def _has_traces(self) -> bool:
+        """The first stores have none, if they are only read."""
+        return bool(self.query("SELECT count(*) FROM sqlite_master WHERE name = 'insides'")[0][0])
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[RunRow]:
         """Every run with its configuration, for export."""
         query = (
             "SELECT runs.key, problem, reward_scale, algorithm, settings, steps, seed, run, average_reward, seconds, "
             "error FROM runs JOIN configurations ON configuration = configurations.key "
             "ORDER BY problem, reward_scale, algorithm, settings, configuration, seed, run"
         )
-        with self._told("read"):
-            cursor = self._database.execute(query)
-            names = [column[0] for column in cursor.description]
-            for row in cursor:
-                found = dict(zip(names, row, strict=True))
-                yield found | {"settings": json.loads(found["settings"])}
+        with self.errors_explained("read"):
+            for row in self.connection.execute(query):
+                yield cast("RunRow", {**dict(row), "settings": json.loads(row["settings"])})
 
     def others(self, used: set[str]) -> int:
-        """How many runs there are of another version, and of no configuration that is used."""
+        """How many runs there are of configurations that are not used, and whose code has changed since."""
         query = (
-            "SELECT configurations.key, count(*) FROM runs JOIN configurations ON configuration = configurations.key "
-            "WHERE coalesce(json_extract(description, '$.sources'), '') != ? OR json_extract(description, '$.aapi') != "
-            "? GROUP BY configurations.key"
+            "SELECT configurations.key, description, count(*) FROM runs JOIN configurations "
+            "ON configuration = configurations.key GROUP BY configurations.key"
         )
-        with self._told("read"):
-            found = self._database.execute(query, (source_version(), aapi.__version__)).fetchall()
-        return sum(count for key, count in found if key not in used)
+        with self.errors_explained("read"):
+            rows = [row for row in self.query(query) if row[0] not in used]
+            return sum(count for _, description, count in rows if _is_outdated(json.loads(description)))
 
     def version(self) -> str:
-        """A word that changes with what is stored, and with whether somebody is writing."""
-        parts = ["SELECT count(*) || '.' || coalesce(max(rowid), 0) FROM runs",
-                 "SELECT count(ended) || '.' || coalesce(max(began), 0) FROM sessions"]  # fmt: skip
-        parts += ["SELECT count(*) FROM insides"] if self._has_insides else []
-        with self._told("read"):
-            found = [str(self._database.execute(query).fetchone()[0]) for query in parts]
+        """A word that changes with what is stored, and with whether a process is writing."""
+        queries = ["SELECT count(*) || '.' || coalesce(max(rowid), 0) FROM runs",
+                   "SELECT count(ended) || '.' || coalesce(max(began), 0) FROM sessions"]  # fmt: skip
+        queries += ["SELECT count(*) FROM insides"] if self._has_traces else []
+        found = [str(self.query(query)[0][0]) for query in queries]
         return "-".join([*found, str(int(self.is_being_written()))])
 
-    def is_being_written(self) -> bool:
-        """Whether some process holds the folder."""
-        path = self.folder / LOCK
-        if not path.exists():
-            return False
-        try:
-            with closing(_connection(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0.0)) as lock:
-                lock.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError as error:
-            return "locked" in str(error)
-        return False
+
+def _session_plan(text: str) -> SessionPlan | None:
+    plan = json.loads(text)
+    return cast("SessionPlan", plan) if isinstance(plan, dict) and plan.keys() == {"lines", "left"} else None
 
 
-RECOVERY = "nothing was changed; move it away and start anew, or save what is left with: sqlite3 results.db .recover"
+def _is_outdated(description: JsonObject) -> bool:
+    return description.get("sources") != source_version(modules_in(description))
 
 
-def locked_folder(folder: Path) -> sqlite3.Connection:
-    """Hold a folder until this process ends, however it ends: by a transaction in a database of its own."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror}; nothing was started") from None
-    lock = None
-    try:
-        lock = _connection(folder / LOCK, timeout=1.0)  # longer than anybody looks whether it is held
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as error:
-        if lock is not None:
-            lock.close()
-        if "locked" in str(error):
-            raise StoreError(
-                f"another process is writing to {folder}: wait for it to end, or choose another folder; nothing was "
-                "started, and reading (aapi export) is fine meanwhile"
-            ) from None
-        raise StoreError(_explained(folder, "written to", error)) from None
-    return lock
+def _run_columns(database: sqlite3.Connection, outcome: RunOutcome) -> tuple[SqlValue, ...]:
+    """The columns of a run; its grid is stored, unless it is there already."""
+    names = (outcome.key, outcome.configuration, outcome.seed, outcome.run)
+    if outcome.cumulated is None or outcome.grid is None:
+        return *names, None, outcome.seconds, outcome.error, None, None, None
+    steps, curve = outcome.grid.astype("<i8").tobytes(), outcome.cumulated.astype("<f8").tobytes()
+    database.execute("INSERT OR IGNORE INTO grids VALUES (?, ?)", (_grid_key(steps), steps))
+    average = float(outcome.cumulated[-1] / outcome.grid[-1])
+    return *names, average, outcome.seconds, None, _grid_key(steps), curve, zlib.crc32(curve)
 
 
 def _grid_key(steps: bytes) -> str:
     return f"{len(steps) // 8}-{zlib.crc32(steps):08x}"
-
-
-def _connection(path: str | Path, *, uri: bool = False, timeout: float = 30.0) -> sqlite3.Connection:
-    return sqlite3.connect(path, uri=uri, isolation_level=None, timeout=timeout, check_same_thread=False)
-
-
-def _reader(path: Path) -> sqlite3.Connection:
-    """A connection that changes nothing; where even SQLite's own files beside it may not be made, without them."""
-    uri = f"{path.resolve().as_uri()}?mode=ro"
-    database = _connection(uri, uri=True)
-    try:
-        database.execute("SELECT count(*) FROM sqlite_master")
-    except sqlite3.OperationalError:
-        log = Path(f"{path}-wal")
-        if log.exists() and log.stat().st_size:  # there are runs in it that would be missed
-            raise
-        database.close()
-        database = _connection(f"{uri}&immutable=1", uri=True)
-    return database
-
-
-def _explained(path: Path, what: str, error: Exception) -> str:
-    text = " ".join(str(error).split())
-    if "full" in text or "disk I/O" in text:
-        return (
-            f"{path} could not be {what}: {text}; all runs stored before are safe: make room, and give the same "
-            "command again to go on"
-        )
-    if "readonly" in text or "unable to open" in text or "permission" in text:
-        return f"{path} could not be {what}: {text}; nothing was changed: choose a folder that may be written to"
-    if "locked" in text:
-        return f"{path} could not be {what}: {text}; all runs stored before are safe: try again when it is free"
-    return f"{path} is damaged ({text}): {RECOVERY}"

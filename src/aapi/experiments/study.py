@@ -9,25 +9,29 @@ import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from aapi.checks import at_least, finite
 from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.configuration import Configuration, Problem, configure, prepare
-from aapi.experiments.entries import (
+from aapi.experiments.configuration import Configuration, configure, prepare
+from aapi.experiments.costs import expected_seconds
+from aapi.experiments.plan import Plan
+from aapi.experiments.problem import Problem
+from aapi.experiments.schema import (
     MOST_COMBINATIONS,
-    AlgorithmEntry,
-    ProblemEntry,
+    AlgorithmSpec,
+    ProblemSpec,
     combinations,
-    grid,
+    expand_grid,
     read_algorithm,
     read_problem,
 )
-from aapi.experiments.plan import Plan
-from aapi.experiments.work import expected_seconds
+from aapi.registry.algorithms import describe_learner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from aapi.experiments.configuration import FeatureMap
 
 __all__ = ["Cell", "Study", "read_study"]
 
@@ -39,15 +43,15 @@ class Cell:
     """One line of the closing table: an algorithm on a problem, with the candidates among which tuning chooses.
 
     choices: the values of the tuned settings, for each candidate.
-    together: cells with the same word here choose the same candidate, the best on average over all of them.
+    shared_tuning: cells with the same word here choose the same candidate, the best on average over all of them.
     """
 
     study: str
     algorithm: str
     candidates: tuple[Configuration, ...]
-    choices: tuple[dict[str, Any], ...]
+    choices: tuple[dict[str, object], ...]
     tuned: tuple[str, ...]
-    together: str | None
+    shared_tuning: str | None
     runs: int
     seed: int
     tuning_runs: int
@@ -60,7 +64,7 @@ class Cell:
 
     @functools.cached_property
     def plan(self) -> Plan:
-        """The cell in words and keys, for whoever reads a store without the study."""
+        """The cell as names, numbers and keys, for readers of a store who do not have the study."""
         first = self.candidates[0]
         random, best = self.problem.references()
         return Plan(
@@ -69,8 +73,9 @@ class Cell:
             settings={name: value for name, value in first.settings.items() if name not in self.tuned},
             features=None if first.features is None else str(first.features),
             candidates=tuple(candidate.key for candidate in self.candidates), choices=self.choices, tuned=self.tuned,
-            together=self.together, runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs,
+            shared_tuning=self.shared_tuning, runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs,
             tuning_seed=self.tuning_seed, random_gain=random, optimal_gain=best, seconds=expected_seconds(first),
+            parts=describe_learner(first.algorithm),
         )  # fmt: skip
 
 
@@ -78,11 +83,11 @@ class Cell:
 class Study:
     """Every algorithm on every problem.
 
-    problems: one mapping each. `name` is a built-in problem, a model file (.npz) or a Gymnasium id; its size is given
-        in the words of the command (`size`, `states`, …). `steps`, `features`, `reward_scale` are for this problem;
+    problems: one mapping each. `name` is a built-in problem, a model file (.npz) or a Gymnasium id; its sizes are named
+        as in the command (`size`, `states`, …). `steps`, `features`, `reward_scale` are for this problem;
         `settings` are for all algorithms on it, `settings_for` has more, by algorithm. For Gymnasium: `arguments`,
         `ending`, `limit`. In Python, `model` may be a FiniteMDP, and `name` any word. `label` tells it from others.
-    algorithms: one mapping each. `name` is an algorithm and all else its settings in the words of the command; or any
+    algorithms: one mapping each. `name` is an algorithm and all else its settings, named as in the command; or any
         word, if `make` is a function that makes the algorithm from the settings (in a file, "module:function").
         `label` names it in tables.
     A list, or {from, to, points} on a logarithmic scale, stands for each of its values: a grid. Settings named in
@@ -91,8 +96,8 @@ class Study:
     """
 
     name: str
-    problems: Sequence[Mapping[str, Any]]
-    algorithms: Sequence[Mapping[str, Any]]
+    problems: Sequence[Mapping[str, object]]
+    algorithms: Sequence[Mapping[str, object]]
     steps: int = 100_000
     runs: int = 20
     seed: int = 0
@@ -101,28 +106,24 @@ class Study:
     source: str = field(default="study", compare=False)
 
     def cells(self) -> list[Cell]:
-        """Everything there is to do; or one error that names the key that is wrong."""
+        """Every line of the closing table; or one error that names the key that is wrong."""
         with self._at("study"):
             self._check()
-        folder = Path(self.source).parent
         algorithms = []
-        for j, entry in enumerate(self.algorithms, 1):
+        for j, table in enumerate(self.algorithms, 1):
             with self._at(f"[[algorithms]] {j}"):
-                algorithms.append(read_algorithm(entry))
+                algorithms.append(read_algorithm(table))
         cells: list[Cell] = []
-        for i, entry in enumerate(self.problems, 1):
+        for i, table in enumerate(self.problems, 1):
             with self._at(f"[[problems]] {i}"):
-                read = read_problem(entry, folder)
-                _check_settings(read, algorithms)
-                problems = [self._problem(read, values) for values in combinations(read.varied)]
+                spec = read_problem(table, Path(self.source).parent)
+                _check_settings(spec, algorithms)
+                problems = [self._problem(spec, values) for values in combinations(spec.varied)]
             for problem, steps, features in problems:
                 for j, algorithm in enumerate(algorithms, 1):
                     with self._at(f"[[algorithms]] {j}, {algorithm.name} on {problem.label}"):
-                        cells.extend(self._cells(read, algorithm, problem, steps, features))
-                    if sum(len(cell.candidates) for cell in cells) > MOST_COMBINATIONS:
-                        raise InvalidInput(
-                            f"{self.source}: more than {MOST_COMBINATIONS} combinations: make grids smaller"
-                        )
+                        cells.extend(self._cells(spec, algorithm, problem, steps, features))
+                    self._check_size(cells)
         self._check_names(cells)
         return cells
 
@@ -137,37 +138,38 @@ class Study:
             raise InvalidInput(f"seed and tuning_seed must be at most {LARGEST_SEED}")
         if self.seed == self.tuning_seed:
             raise InvalidInput(f"tuning_seed must differ from seed, {self.seed}: tuning would be cheating")
-        for key in ("problems", "algorithms"):
-            entries = getattr(self, key)
-            if not isinstance(entries, list | tuple) or not entries or not all(isinstance(e, dict) for e in entries):
+        for key, tables in (("problems", self.problems), ("algorithms", self.algorithms)):
+            if not isinstance(tables, list | tuple) or not tables or not all(isinstance(t, dict) for t in tables):
                 raise InvalidInput(f"{key} must be one or more tables, [[{key}]]")
 
-    def _problem(self, entry: ProblemEntry, values: dict[str, Any]) -> tuple[Problem, int, Any]:
-        """One of the problems that an entry stands for, with its steps and features."""
-        steps, scale = values.get("steps", self.steps), values.get("reward_scale", 1.0)
+    def _problem(self, spec: ProblemSpec, values: dict[str, object]) -> tuple[Problem, int, FeatureMap | None]:
+        """One of the problems that a table stands for, with its steps and features."""
+        steps = cast("int", values.get("steps", self.steps))
+        scale = cast("float", values.get("reward_scale", 1.0))
         at_least(1, steps=steps)
         finite(0.0, strictly=True, reward_scale=scale)
-        note = [entry.label] if entry.label else []
+        note = [spec.label] if spec.label else []
         note += [str(values["features"])] if "features" in values else []
-        note += [f"{steps} step{'s' if steps > 1 else ''}"] if len(grid("steps", entry.varied.get("steps"))) > 1 else []
-        sizes = {size: values[size] for size in entry.sizes if size in values}
+        if len(expand_grid("steps", spec.varied.get("steps"))) > 1:
+            note += [f"{steps} step{'s' if steps > 1 else ''}"]
+        sizes = {size: cast("int", values[size]) for size in spec.sizes if size in values}
         problem = Problem(
-            entry.name, sizes, reward_scale=float(scale), model=entry.model, note=", ".join(note), **entry.options
+            spec.name, sizes, reward_scale=float(scale), model=spec.model, note=", ".join(note), **spec.options
         )
-        problem, features = prepare(problem, values.get("features"))
+        problem, features = prepare(problem, cast("str | FeatureMap | None", values.get("features")))
         return problem, steps, features
 
     def _cells(
-        self, entry: ProblemEntry, algorithm: AlgorithmEntry, problem: Problem, steps: int, features: Any
+        self, spec: ProblemSpec, algorithm: AlgorithmSpec, problem: Problem, steps: int, features: FeatureMap | None
     ) -> Iterator[Cell]:
         """One for each combination of the settings that are not tuned."""
         takes, tuned = algorithm.takes, algorithm.tune
-        settings = {key: value for key, value in entry.settings.items() if takes is None or key in takes}
-        settings |= algorithm.settings | entry.settings_for.get(algorithm.label, {})
+        settings = {key: value for key, value in spec.settings.items() if takes is None or key in takes}
+        settings |= algorithm.settings | spec.settings_for.get(algorithm.label, {})
         if missing := [key for key in tuned if key not in settings]:
             raise InvalidInput(f"tune must list settings that have a value here, not {missing[0]!r}")
         fixed = {key: value for key, value in settings.items() if key not in tuned}
-        varied = [key for key, value in fixed.items() if len(grid(key, value)) > 1]
+        varied = [key for key, value in fixed.items() if len(expand_grid(key, value)) > 1]
         for combination in combinations(fixed):
             more = "".join(f", {key} {combination[key]}" for key in varied)
             choices = tuple(combinations({key: settings[key] for key in tuned}))
@@ -177,12 +179,16 @@ class Study:
                     configure(problem, algorithm.name, combination | choice, steps, features, algorithm.make)
                     for choice in choices
                 ),
-                together=f"{self.name}: {algorithm.label}{more}" if algorithm.together and tuned else None,
+                shared_tuning=f"{self.name}: {algorithm.label}{more}" if algorithm.shared_tuning and tuned else None,
                 runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs, tuning_seed=self.tuning_seed,
             )  # fmt: skip
 
+    def _check_size(self, cells: Sequence[Cell]) -> None:
+        if sum(len(cell.candidates) for cell in cells) > MOST_COMBINATIONS:
+            raise InvalidInput(f"{self.source}: more than {MOST_COMBINATIONS} combinations: make grids smaller")
+
     def _check_names(self, cells: Sequence[Cell]) -> None:
-        """Lines of a table must be told apart by what they are called."""
+        """Lines of a table must have different names."""
         seen: set[tuple[str, float, str]] = set()
         for cell in cells:
             called = (cell.problem.label, cell.problem.reward_scale, cell.algorithm)
@@ -194,7 +200,7 @@ class Study:
 
     @contextmanager
     def _at(self, where: str) -> Iterator[None]:
-        """Errors in here say where in the study they are."""
+        """Errors in this block say where in the study they are."""
         try:
             yield
         except AapiError as error:
@@ -202,8 +208,8 @@ class Study:
             raise InvalidInput(f"{place}: {error}") from error
 
 
-def _check_settings(problem: ProblemEntry, algorithms: Sequence[AlgorithmEntry]) -> None:
-    """Settings that nobody takes, and settings for nobody, are slips of the pen."""
+def _check_settings(problem: ProblemSpec, algorithms: Sequence[AlgorithmSpec]) -> None:
+    """Settings that no algorithm takes, and settings for an algorithm that is not there, are mistakes."""
     for label in problem.settings_for:
         if label not in [algorithm.label for algorithm in algorithms]:
             raise InvalidInput(f"settings_for.{label} names no algorithm of this study")
@@ -218,20 +224,20 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     source = os.fspath(path)
     try:
         with Path(path).open("rb") as file:
-            entries = tomllib.load(file)
+            table = tomllib.load(file)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{source} is not TOML: {error}") from None
     except UnicodeDecodeError:
         raise InvalidInput(f"{source} is not a text in UTF-8, so it is no study") from None
     except OSError as error:
         raise InvalidInput(f"{source} cannot be read: {error.strerror}") from None
-    allowed = [entry.name for entry in fields(Study) if entry.name != "source"]
-    for key in entries.keys() - set(allowed):
+    allowed = [each.name for each in fields(Study) if each.name != "source"]
+    for key in table.keys() - set(allowed):
         raise InvalidInput(f"{source}: {key} is not known: a study takes {', '.join(allowed)}")
     for key in ("problems", "algorithms"):
-        if key not in entries:
+        if key not in table:
             raise InvalidInput(f"{source}: {key} must be one or more tables, [[{key}]]")
     beside = os.fspath(Path(path).resolve().parent)
     if beside not in sys.path:
         sys.path.insert(0, beside)  # here, and so in new processes
-    return Study(**{"name": Path(path).stem} | entries, source=source)
+    return Study(**{"name": Path(path).stem} | table, source=source)

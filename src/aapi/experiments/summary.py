@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
-from aapi.experiments.choice import choose, groups, score
+from aapi.experiments.choice import choose, score, tuning_groups
 from aapi.statistics import Interval, Spread, compare, deviation, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from aapi.experiments.plan import Plan
     from aapi.experiments.store import Run, Store
+    from aapi.json_types import JsonObject
+
+__all__ = ["Comparison", "Row", "Sensitivity", "Summary", "mean_score", "summarise"]
 
 ENOUGH_RUNS = 10  # to say that one earns more than another
-
-__all__ = ["Comparison", "Row", "Summary", "mean_score", "summarise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +42,8 @@ class Row:
     seconds: float
 
     @property
-    def choice(self) -> dict[str, Any]:
-        """What tuning chose; nothing while it has not."""
+    def choice(self) -> dict[str, object]:
+        """The tuned settings that were chosen; none while tuning runs are missing."""
         return {} if self.chosen is None else self.plan.choices[self.chosen]
 
     @property
@@ -73,11 +76,11 @@ class Row:
         return self.plan.steps * (self.plan.optimal_gain - self.rewards.mean.estimate)
 
     @property
-    def averages(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def averages(self) -> NDArray[np.float64]:
         """The average reward of each run that did not fail."""
         return np.array([run.average_reward for run in self.runs if run.average_reward is not None])
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """For machines."""
         plan = self.plan
         return {
@@ -85,8 +88,8 @@ class Row:
             "problem": plan.problem,
             "reward_scale": plan.reward_scale,
             "algorithm": plan.algorithm,
-            "chosen": self.choice,
-            "settings": {**plan.settings, **self.choice},
+            "chosen": cast("JsonObject", self.choice),
+            "settings": cast("JsonObject", {**plan.settings, **self.choice}),
             "steps": plan.steps,
             "runs": 0 if self.rewards is None else self.rewards.count,
             "failed": {str(number): error for number, error in self.failed.items()},
@@ -117,7 +120,7 @@ class Comparison:
 
     @property
     def verdict(self) -> int | None:
-        """1 if ours earns more, −1 if less, 0 if the interval has room for both; None where it is not to be trusted.
+        """1 if ours earns more, −1 if less, 0 if the interval contains 0; None where there are too few runs to say.
 
         Bootstrap intervals are too narrow for few runs: with 2 runs each of the same thing, every third excludes 0.
         """
@@ -126,36 +129,51 @@ class Comparison:
         return int(self.difference.lower > 0.0) - int(self.difference.upper < 0.0)
 
 
+class Sensitivity(TypedDict):
+    """A candidate's tuning runs: mean, standard deviation and score of their average rewards."""
+
+    study: str
+    problem: str
+    reward_scale: float
+    algorithm: str
+    candidate: dict[str, object]
+    runs: int
+    failed: int
+    mean: float | None
+    std: float
+    score: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class Summary:
     """Rows, comparisons, and the tuning runs behind them.
 
     sensitivity: of each algorithm on each problem, from the study that has most tuning runs of it; scaled: the same
         from studies with rewards on several scales alone, so that their scales have the same runs.
-    others: runs in the store that another version made, and that are not used.
+    others: runs in the store that are not used, because the code behind them has changed since.
     """
 
     rows: list[Row]
     comparisons: list[Comparison]
-    sensitivity: list[dict[str, Any]]
-    scaled: list[dict[str, Any]]
+    sensitivity: list[Sensitivity]
+    scaled: list[Sensitivity]
     others: int = 0
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """For machines."""
         return {
-            "rows": [row.facts() for row in self.rows],
+            "rows": [row.to_dict() for row in self.rows],
             "comparisons": [asdict(comparison) for comparison in self.comparisons],
-            "sensitivity": self.sensitivity,
-            "scaled": self.scaled,
+            "sensitivity": cast("list[JsonObject]", self.sensitivity),
+            "scaled": cast("list[JsonObject]", self.scaled),
             "runs_of_other_versions": self.others,
         }
 
 
 def summarise(store: Store, plans: Sequence[Plan]) -> Summary:
-    """Everything that the store has of these plans; what is missing is counted, not guessed."""
+    """The results of these plans, from the store; runs that are missing are counted."""
     chosen: dict[int, int | None] = {}
-    for members in groups(plans):
+    for members in tuning_groups(plans):
         chosen |= dict.fromkeys(members, choose(store, [plans[i] for i in members]))
     rows = [_row(store, plan, chosen[i]) for i, plan in enumerate(plans)]
     used = {key for plan in plans for key in plan.candidates}
@@ -194,7 +212,7 @@ def _row(store: Store, plan: Plan, chosen: int | None) -> Row:
 
 def _comparisons(rows: Sequence[Row]) -> list[Comparison]:
     """The first algorithm of each study with each other one, problem by problem."""
-    first: dict[Any, Row] = {}
+    first: dict[tuple[str, str, float, int], Row] = {}
     found = []
     for row in rows:
         place = row.plan.place
@@ -207,30 +225,33 @@ def _comparisons(rows: Sequence[Row]) -> list[Comparison]:
     return found
 
 
-def _sensitivity(store: Store, plans: Sequence[Plan]) -> list[dict[str, Any]]:
+def _sensitivity(store: Store, plans: Sequence[Plan]) -> list[Sensitivity]:
     """The average reward of each candidate over its tuning runs, for each algorithm on each problem once."""
-    best: dict[Any, Plan] = {}
+    best: dict[tuple[str, float, str, tuple[str, ...]], Plan] = {}
     for plan in plans:
         place = (plan.problem, plan.reward_scale, plan.algorithm, plan.tuned)
         if plan.is_tuned and plan.tuning_runs > (best[place].tuning_runs if place in best else 0):
             best[place] = plan
-    found: list[dict[str, Any]] = []
-    for plan in best.values():
-        for candidate, choice in zip(plan.candidates, plan.choices, strict=True):
-            runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
-            rewards = [run.average_reward for run in runs if run.average_reward is not None]
-            found.append(
-                {
-                    "study": plan.study,
-                    "problem": plan.problem,
-                    "reward_scale": plan.reward_scale,
-                    "algorithm": plan.algorithm,
-                    "candidate": choice,
-                    "runs": len(runs),
-                    "failed": sum(run.error is not None for run in runs),
-                    "mean": float(np.mean(rewards)) if rewards else None,
-                    "std": float(deviation(rewards)),
-                    "score": score(float(np.mean(rewards)), plan.references) if rewards else None,
-                }
-            )
-    return found
+    return [
+        _candidate_sensitivity(store, plan, candidate, choice)
+        for plan in best.values()
+        for candidate, choice in zip(plan.candidates, plan.choices, strict=True)
+    ]
+
+
+def _candidate_sensitivity(store: Store, plan: Plan, candidate: str, choice: dict[str, object]) -> Sensitivity:
+    runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
+    rewards = [run.average_reward for run in runs if run.average_reward is not None]
+    mean = float(np.mean(rewards)) if rewards else None
+    return {
+        "study": plan.study,
+        "problem": plan.problem,
+        "reward_scale": plan.reward_scale,
+        "algorithm": plan.algorithm,
+        "candidate": choice,
+        "runs": len(runs),
+        "failed": sum(run.error is not None for run in runs),
+        "mean": mean,
+        "std": float(deviation(rewards)),
+        "score": None if mean is None else score(mean, plan.references),
+    }

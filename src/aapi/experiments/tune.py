@@ -1,50 +1,65 @@
-"""Tuning by Optuna (extra `tune`): any settings of any algorithm, on runs that no report should use."""
+"""Tuning by Optuna (extra `tune`): any settings of any algorithm, on runs that no report should use.
+
+Trials are proposed by the tree-structured Parzen estimator (Bergstra et al. 2011).
+"""
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from aapi.agent import Agent
-from aapi.algorithms import run
 from aapi.checks import at_least
 from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.configuration import Configuration, Problem, configure
-from aapi.experiments.description import described, digest
-from aapi.experiments.store import locked_folder
-from aapi.experiments.work import run_seed
+from aapi.experiments.agent_runs import close_environment, new_agent
+from aapi.experiments.compiled_runs import compiled_result
+from aapi.experiments.configuration import configure
+from aapi.experiments.database import locked_folder
+from aapi.experiments.description import describe, digest
+from aapi.json_types import Setting
 from aapi.progress import progress_bar
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Between", "Tuned", "tune"]
+    import optuna
+    from numpy.typing import NDArray
+
+    from aapi.experiments.configuration import Configuration, FeatureMap, MakeAlgorithm
+    from aapi.experiments.problem import Problem
+
+__all__ = ["Between", "Search", "Tuned", "tune"]
 
 FILE = "tuning.journal"
 LARGEST_SEED = 2**31  # the sampler's, with room for the number of trials
-PARTS = 10  # of a run, after each of which it may be given up
+REPORTS = 10  # of a run, after each of which its trial may be given up
 
 
 @dataclass(frozen=True)
 class Between:
-    """A range to search in, on a logarithmic scale unless told otherwise; of whole numbers if both ends are."""
+    """A range to search in, on a logarithmic scale unless `log` is False; of whole numbers if both ends are."""
 
     low: float
     high: float
     log: bool = True
 
 
+Choices: TypeAlias = Between | tuple[Setting, ...]
+Search: TypeAlias = "Mapping[str, Choices]"
+
+
 @dataclass(frozen=True)
 class Tuned:
-    """The best settings found, the average reward of their runs, and how trials ended."""
+    """The best settings found, the average reward of their runs, and how trials ended.
 
-    settings: dict[str, Any]
+    trial: the number of the best one; importances: of each searched setting, in [0, 1], by Optuna.
+    """
+
+    settings: dict[str, object]
     average_reward: float
     trials: int
     pruned: int
@@ -53,61 +68,78 @@ class Tuned:
     importances: dict[str, float]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is searched: the settings with the highest mean average reward of `runs` runs with seed `seed`."""
+
+    problem: Problem
+    algorithm: str
+    search: Search
+    fixed: dict[str, object]
+    features: str | FeatureMap | None
+    make: MakeAlgorithm | None
+    steps: int
+    runs: int
+    seed: int
+
+    def configuration(self, found: Mapping[str, object]) -> Configuration:
+        """The configuration of a trial with these values of the searched settings."""
+        return configure(
+            self.problem, self.algorithm, {**self.fixed, **found}, self.steps, self.features, self.make
+        )  # fmt: skip
+
+    def name(self) -> str:
+        """A name that no other question has; or an error, if a setting is wrong."""
+        first = {
+            name: choices.low if isinstance(choices, Between) else choices[0] for name, choices in self.search.items()
+        }
+        rest = describe([self.fixed, dict(self.search), self.runs, self.seed])
+        return f"{self.problem.label} {digest([self.configuration(first).description, rest])}"
+
+    def answer(self, trial: optuna.Trial) -> float:
+        """The mean average reward of the runs of a trial."""
+        configuration = self.configuration({name: _suggest(trial, name, self.search[name]) for name in self.search})
+        report = _Reports(trial, configuration.steps)
+        if configuration.problem.is_gymnasium:
+            return _agents_average(configuration, self.seed, self.runs, report)
+        result = compiled_result(configuration, self.seed, 0, self.runs, report)
+        return float(result.average_reward[:, -1].mean())
+
+
 def tune(
-    problem: Problem,
-    algorithm: str,
-    search: Mapping[str, Between | tuple[Any, ...]],
-    out: str | os.PathLike[str],
-    *,
-    settings: Mapping[str, Any] | None = None,
-    features: Any = None,
-    make: Callable[..., Any] | None = None,
-    steps: int = 100_000,
-    runs: int = 5,
-    trials: int = 50,
-    seed: int = 777,
-    workers: int = 1,
-    prune: bool = True,
-    progress: bool = False,
-) -> Tuned:
+    problem: Problem, algorithm: str, search: Search, out: str | os.PathLike[str], *,
+    settings: Mapping[str, object] | None = None, features: str | FeatureMap | None = None,
+    make: MakeAlgorithm | None = None, steps: int = 100_000, runs: int = 5, trials: int = 50, seed: int = 777,
+    workers: int = 1, prune: bool = True, progress: bool = False,
+) -> Tuned:  # fmt: skip
     """Search for the settings with the highest average reward over `runs` runs with seed `seed`.
 
     search: a range or a tuple of choices for each setting; the others are fixed by `settings`, or have their defaults.
-    out: a folder, whose journal is gone on with until it has `trials` trials of this very question.
+    out: a folder, whose journal is continued until it has `trials` trials of this very question.
     workers: trials at once. With more than one, what is tried depends on which ends first; with one, on the seed only.
     prune: give a trial up early where it is worse than half of the others were at that point of the run.
     """
-    optuna = _optuna()
+    _require_optuna()
     at_least(1, steps=steps, runs=runs, trials=trials, workers=workers)
     at_least(0, seed=seed)
     if seed > LARGEST_SEED:
         raise InvalidInput(f"seed must be at most {LARGEST_SEED}, not {seed}")
     fixed = dict(settings or {})
     check_search(search, fixed)
-    configured = functools.partial(_configured, problem, algorithm, fixed, steps, features, make)
-    tried = configured({name: _first(choices) for name, choices in search.items()})  # what is wrong should be said now
-    question = f"{problem.label} {digest([tried.description, described([fixed, dict(search), runs, seed])])}"
+    question = Question(
+        problem=problem, algorithm=algorithm, search=search, fixed=fixed, features=features, make=make, steps=steps,
+        runs=runs, seed=seed,
+    )  # fmt: skip
+    name = question.name()  # before the folder is made: what is wrong should be said now
     lock = locked_folder(Path(out))
     try:
-        study = _study(optuna, Path(out), question, seed, prune)
-        finished = _tidy(optuna, study)
-
-        def objective(trial: Any) -> float:
-            configuration = configured({name: _suggested(trial, name, search[name]) for name in search})
-            return _average_reward(optuna, trial, configuration, seed, runs)
-
-        with progress_bar("tuning", max(0, trials - finished), show=progress) as advance:
-            study.optimize(
-                objective, n_trials=max(0, trials - finished), n_jobs=workers, catch=(AapiError,),
-                callbacks=[lambda study, _trial: advance(1, _told(study))],
-            )  # fmt: skip
-        return _result(optuna, study, fixed)
+        return _optimise(question, _open_study(Path(out), name, seed, prune), trials, workers, progress)
     finally:
         lock.close()
 
 
-def check_search(search: Mapping[str, Between | tuple[Any, ...]], fixed: Mapping[str, Any]) -> None:
-    """Raise an error if there is nothing to search, or a range is none."""
+def check_search(search: Search, fixed: Mapping[str, object]) -> None:
+    """Raise an error if there is nothing to search, or a range is empty."""
     if not search:
         raise InvalidInput("there is nothing to search: give a setting and its range")
     for name, choices in search.items():
@@ -123,26 +155,21 @@ def check_search(search: Mapping[str, Between | tuple[Any, ...]], fixed: Mapping
             raise InvalidInput(f"the choices of {name} are none")
 
 
-def _optuna() -> Any:
+def _require_optuna() -> None:
     try:
         import optuna
     except ImportError:
         raise InvalidInput("tuning needs Optuna: pip install 'aapi[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna
 
 
-def _configured(
-    problem: Problem, algorithm: str, fixed: Mapping[str, Any], steps: int, features: Any, make: Any,
-    found: Mapping[str, Any],
-) -> Configuration:  # fmt: skip
-    return configure(problem, algorithm, {**fixed, **found}, steps, features, make)
+def _open_study(folder: Path, name: str, seed: int, prune: bool) -> optuna.Study:
+    import optuna
+    from optuna.storages.journal import JournalFileBackend
 
-
-def _study(optuna: Any, folder: Path, name: str, seed: int, prune: bool) -> Any:
     path = folder / FILE
     _cut_half_a_line(path)
-    backend = optuna.storages.journal.JournalFileBackend(str(path))
+    backend = JournalFileBackend(str(path))
     try:
         storage = optuna.storages.JournalStorage(backend)
         study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
@@ -155,87 +182,88 @@ def _study(optuna: Any, folder: Path, name: str, seed: int, prune: bool) -> Any:
 
 
 def _cut_half_a_line(path: Path) -> None:
-    """What a process was killed in the middle of writing was never said, and must not spoil the next line."""
+    """A line that a process was killed in the middle of writing must not spoil the next one."""
     if path.exists():
         with path.open("rb+") as file:
             contents = file.read()
             file.truncate(contents.rfind(b"\n") + 1)
 
 
-def _tidy(optuna: Any, study: Any) -> int:
+def _optimise(question: Question, study: optuna.Study, trials: int, workers: int, progress: bool) -> Tuned:
+    left = max(0, trials - _count_finished(study))
+    with progress_bar("tuning", left, show=progress) as advance:
+        study.optimize(
+            question.answer, n_trials=left, n_jobs=workers, catch=(AapiError,),
+            callbacks=[lambda study, _trial: advance(1, _describe_best(study))],
+        )  # fmt: skip
+    return _result(study, question.fixed)
+
+
+def _count_finished(study: optuna.Study) -> int:
     """How many trials came to an end; those that a killed process left running are noted as failed."""
-    running = optuna.trial.TrialState.RUNNING
-    for trial in study.get_trials(states=(running,)):
-        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-    return sum(trial.state.name in ("COMPLETE", "PRUNED") for trial in study.trials)
+    from optuna.trial import TrialState
+
+    for trial in study.get_trials(states=(TrialState.RUNNING,)):
+        study.tell(trial.number, state=TrialState.FAIL)
+    return sum(trial.state in (TrialState.COMPLETE, TrialState.PRUNED) for trial in study.trials)
 
 
-def _first(choices: Between | tuple[Any, ...]) -> Any:
-    return choices.low if isinstance(choices, Between) else choices[0]
-
-
-def _suggested(trial: Any, name: str, choices: Between | tuple[Any, ...]) -> Any:
+def _suggest(trial: optuna.Trial, name: str, choices: Choices) -> Setting:
     if not isinstance(choices, Between):
-        return trial.suggest_categorical(name, choices)
-    whole = isinstance(choices.low, int) and isinstance(choices.high, int)
-    suggest = trial.suggest_int if whole else trial.suggest_float
-    return suggest(name, choices.low, choices.high, log=choices.log)
+        return cast("Setting", trial.suggest_categorical(name, choices))
+    if isinstance(choices.low, int) and isinstance(choices.high, int):
+        return trial.suggest_int(name, choices.low, choices.high, log=choices.log)
+    return trial.suggest_float(name, choices.low, choices.high, log=choices.log)
 
 
-def _average_reward(optuna: Any, trial: Any, configuration: Configuration, seed: int, runs: int) -> float:
-    """The mean over runs, reported after each tenth of them."""
-    steps, reported = configuration.steps, 0
+class _Reports:
+    """Reports the average reward so far to a trial after each tenth of its runs, and ends those that are hopeless."""
 
-    def report(so_far: int, averages: Any) -> None:
-        nonlocal reported
-        if so_far * PARTS // steps > reported and so_far < steps:
-            reported = so_far * PARTS // steps
-            trial.report(float(np.mean(averages)), reported)
-            if trial.should_prune():
+    def __init__(self, trial: optuna.Trial, steps: int) -> None:
+        self.trial, self.steps, self.reported = trial, steps, 0
+
+    def __call__(self, so_far: int, averages: NDArray[np.float64] | Sequence[float]) -> None:
+        import optuna
+
+        if so_far * REPORTS // self.steps > self.reported and so_far < self.steps:
+            self.reported = so_far * REPORTS // self.steps
+            self.trial.report(float(np.mean(averages)), self.reported)
+            if self.trial.should_prune():
                 raise optuna.TrialPruned
 
-    if configuration.problem.is_foreign:
-        return _agents(configuration, seed, runs, report)
-    result = run(
-        configuration.algorithm, configuration.problem.make(), steps, runs, seed, features=configuration.features,
-        callback=report,
-    )  # fmt: skip
-    return float(result.average_reward[:, -1].mean())
 
-
-def _agents(configuration: Configuration, seed: int, runs: int, report: Callable[[int, Any], None]) -> float:
-    agents = [
-        Agent(configuration.algorithm, configuration.problem.make(), configuration.features, run_seed(seed, number))
-        for number in range(runs)
-    ]
+def _agents_average(
+    configuration: Configuration, seed: int, runs: int, report: Callable[[int, list[float]], None]
+) -> float:
+    """The mean average reward of agents that learn side by side, a tenth of the steps at a time."""
+    agents = [new_agent(configuration, seed, number) for number in range(runs)]
     try:
-        for part in range(1, PARTS + 1):
+        for part in range(1, REPORTS + 1):
             for agent in agents:
-                if (left := part * configuration.steps // PARTS - agent.num_steps) > 0:
+                if (left := part * configuration.steps // REPORTS - agent.num_steps) > 0:
                     agent.learn(left)
             averages = [agent.total_reward / agent.num_steps for agent in agents]
             report(agents[0].num_steps, averages)
         return float(np.mean(averages))
     finally:
         for agent in agents:
-            if agent.env is not None:
-                agent.env.close()
+            close_environment(agent)
 
 
-def _told(study: Any) -> str:
+def _describe_best(study: optuna.Study) -> str:
     try:
         return f"best {study.best_value:.4g}"
     except ValueError:
         return ""
 
 
-def _result(optuna: Any, study: Any, fixed: dict[str, Any]) -> Tuned:
+def _result(study: optuna.Study, fixed: dict[str, object]) -> Tuned:
+    from optuna.importance import get_param_importances
+
     states = [trial.state.name for trial in study.trials]
     if "COMPLETE" not in states:
         raise InvalidInput(f"none of {len(states)} trials came to an end: the ranges may hold no valid settings")
-    importances: dict[str, float] = {}
-    if states.count("COMPLETE") > 3 and len(study.best_params) > 1:
-        importances = dict(optuna.importance.get_param_importances(study))
+    enough = states.count("COMPLETE") > 3 and len(study.best_params) > 1
     return Tuned(
         settings=fixed | study.best_params,
         average_reward=study.best_value,
@@ -243,5 +271,5 @@ def _result(optuna: Any, study: Any, fixed: dict[str, Any]) -> Tuned:
         pruned=states.count("PRUNED"),
         failed=states.count("FAIL"),
         trial=study.best_trial.number,
-        importances=importances,
+        importances=dict(get_param_importances(study)) if enough else {},
     )

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.checks import finite
+from aapi.exploration.exploration import Exploration, sent_out, within_budget
 from aapi.exploration.planning import plan
-from aapi.exploration.protocol import within_budget
 from aapi.memory.model import average_probabilities
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.memory import Counts
-    from aapi.simulation import Simulation
+    from aapi.exploration.exploration import Excursion, Situation
 
 __all__ = ["FewestVisits"]
 
 
 @dataclass(frozen=True)
-class FewestVisits:
+class FewestVisits(Exploration):
     """Act optimally for the reward 1/(n + 1), n counting visits, while exploration took less than budget · (t m A)^½.
 
     t are the steps so far, m the states seen and A the actions. Every pair that can be reached is visited again and
@@ -35,13 +32,12 @@ class FewestVisits:
         """The budget must not be negative."""
         finite(0.0, budget=self.budget)
 
-    def __call__(
-        self, simulation: Simulation, counts: Counts, free: NDArray[np.bool_], policies: NDArray[np.float64]
-    ) -> None:
+    def __call__(self, situation: Situation) -> Excursion | None:
         """Send runs to where they were least."""
-        runs = np.flatnonzero(free & within_budget(counts, self.budget))
-        if runs.size:
-            weights = average_probabilities(counts)
-            news = 1.0 / (counts.visits + 1.0)
-            plan(counts, runs, weights, news, None, policies)
-            free[runs] = False
+        counts = situation.counts
+        runs = np.flatnonzero(situation.free & within_budget(situation, self.budget))
+        if not runs.size:
+            return None
+        policies = np.empty_like(counts.visits)
+        plan(counts, runs, average_probabilities(counts), 1.0 / (counts.visits + 1.0), None, policies)
+        return sent_out(runs, policies)

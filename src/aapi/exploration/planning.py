@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.simulation.jit import kernel
+from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

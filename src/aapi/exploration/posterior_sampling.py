@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.checks import finite
+from aapi.exploration.exploration import Exploration, sent_out, within_budget
 from aapi.exploration.planning import plan
-from aapi.exploration.protocol import within_budget
+from aapi.kernels.jit import kernel
+from aapi.kernels.random import draw
 from aapi.memory.model import sampled_model
-from aapi.simulation.jit import kernel
-from aapi.simulation.random import draw
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.memory import Counts
-    from aapi.simulation import Simulation
+    from aapi.exploration.exploration import Excursion, Situation
 
 __all__ = ["PosteriorSampling"]
 
 
 @dataclass(frozen=True)
-class PosteriorSampling:
+class PosteriorSampling(Exploration):
     """Thompson sampling (Strens 2000; Osband, Russo and Van Roy 2013), on a budget.
 
     That is, while exploration took less than budget · (t m A)^½ of t steps, with m states seen and A actions.
@@ -41,23 +38,22 @@ class PosteriorSampling:
         finite(0.0, budget=self.budget)
         finite(0.0, strictly=True, prior=self.prior)
 
-    def __call__(
-        self, simulation: Simulation, counts: Counts, free: NDArray[np.bool_], policies: NDArray[np.float64]
-    ) -> None:
+    def __call__(self, situation: Situation) -> Excursion | None:
         """Let runs act as if a model that may be right were right."""
-        runs = np.flatnonzero(free & within_budget(counts, self.budget))
+        counts, streams = situation.counts, situation.streams
+        runs = np.flatnonzero(situation.free & within_budget(situation, self.budget))
         if not runs.size:
-            return
-        weights, _ = sampled_model(counts, float(self.prior), simulation.streams, runs)
+            return None
+        weights, _ = sampled_model(counts, float(self.prior), streams, runs)
         spread = counts.highest - counts.lowest
         dream = np.where(spread > 0.0, 2.0 * spread, 1.0)
         # From the lowest on: plans are as accurate as gains are large, and a constant would swallow all differences.
         known = counts.earned / np.maximum(counts.visits, 1.0) - counts.lowest[:, None, None]
         rewards = np.where(counts.visits > 0.0, known, dream[:, None, None])
-        elsewhere = np.zeros(rewards.shape)
-        _draw_where(counts.seen, simulation.streams, runs, elsewhere)
+        elsewhere, policies = np.zeros(rewards.shape), np.empty_like(rewards)
+        _draw_where(counts.seen, streams, runs, elsewhere)
         plan(counts, runs, weights, rewards, elsewhere, policies)
-        free[runs] = False
+        return sent_out(runs, policies)
 
 
 @kernel

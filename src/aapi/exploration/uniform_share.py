@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from aapi.checks import finite
+from aapi.exploration.exploration import Excursion, Exploration
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from aapi.memory import Counts
-    from aapi.simulation import Simulation
+    from aapi.exploration.exploration import Situation
 
 __all__ = ["UniformShare"]
 
 
 @dataclass(frozen=True)
-class UniformShare:
+class UniformShare(Exploration):
     """Act at random while exploration took less than `share` of all steps.
 
     In the spirit of exploration-enhanced POLITEX (Abbasi-Yadkori, Lazic, Szepesvári and Weisz 2019), which adds the
@@ -31,10 +30,8 @@ class UniformShare:
         """The share must not be negative."""
         finite(0.0, share=self.share)
 
-    def __call__(
-        self, simulation: Simulation, counts: Counts, free: NDArray[np.bool_], policies: NDArray[np.float64]
-    ) -> None:
+    def __call__(self, situation: Situation) -> Excursion | None:
         """Uniform policies."""
-        runs = free & (counts.explored < self.share * counts.steps)
-        policies[runs] = 1.0 / policies.shape[2]
-        free[runs] = False
+        counts = situation.counts
+        runs = situation.free & (situation.explored < self.share * counts.steps)
+        return Excursion(runs, np.full_like(counts.visits, 1.0 / counts.visits.shape[2]))

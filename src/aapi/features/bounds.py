@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.simulation.basis import Basis
+    from aapi.features.basis import Basis
 
 __all__ = ["MOST_FEATURES", "Bounds", "VectorFeatures", "scaling"]
 
@@ -21,6 +21,7 @@ LARGEST = 1e30  # bounds beyond this are a way to say that there are none
 MOST_FEATURES = 20_000  # a regression on more would take gigabytes
 
 
+@runtime_checkable
 class VectorFeatures(Protocol):
     """A feature map for observation vectors: compiled once for given bounds."""
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from aapi.checks import at_least, finite
 from aapi.errors import TooLarge
+from aapi.features.basis import RADIAL, Basis
 from aapi.features.bounds import MOST_FEATURES, Bounds, scaling
-from aapi.simulation.basis import RADIAL, Basis
 
 __all__ = ["Radial"]
 

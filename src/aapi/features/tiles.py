@@ -8,8 +8,8 @@ import numpy as np
 
 from aapi.checks import at_least
 from aapi.errors import TooLarge
+from aapi.features.basis import TILES, Basis
 from aapi.features.bounds import MOST_FEATURES, Bounds, scaling
-from aapi.simulation.basis import TILES, Basis
 
 __all__ = ["Tiles"]
 

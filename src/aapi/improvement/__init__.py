@@ -1,30 +1,27 @@
-"""Policy improvement: history of Q-functions, side information, learning rate, Boltzmann policy."""
+"""Policy improvement: learning rates, side information, and the leader that they make."""
 
-from aapi.improvement.boltzmann import boltzmann
-from aapi.improvement.history import QHistory
-from aapi.improvement.learning_rate import Adaptive, LearningRate, SampledAdaptive, Scheduled
-from aapi.improvement.linear_history import LinearHistory, LinearTemperature, new_history
+from aapi.improvement.leader import Leader
+from aapi.improvement.learning_rate import Adaptive, LearningRate, SampledAdaptive, Scheduled, as_learning_rate
 from aapi.improvement.side_information import (
     ExponentialAverage,
     Predicted,
     PreviousEstimate,
     SideInformation,
     Zero,
+    as_side_information,
 )
 
 __all__ = [
     "Adaptive",
     "ExponentialAverage",
+    "Leader",
     "LearningRate",
-    "LinearHistory",
-    "LinearTemperature",
     "Predicted",
     "PreviousEstimate",
-    "QHistory",
     "SampledAdaptive",
     "Scheduled",
     "SideInformation",
     "Zero",
-    "boltzmann",
-    "new_history",
+    "as_learning_rate",
+    "as_side_information",
 ]

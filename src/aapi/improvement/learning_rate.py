@@ -4,40 +4,68 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
+from aapi.approximation import NORMS
 from aapi.checks import at_least, finite, one_of
 from aapi.errors import InvalidInput
-from aapi.improvement.history import NORMS
 
 if TYPE_CHECKING:
-    from aapi.improvement.history import QHistory
+    from collections.abc import Callable
 
-__all__ = ["SCHEDULES", "Adaptive", "LearningRate", "SampledAdaptive", "Scheduled"]
+    from aapi.approximation import Surprise, Temperature
+
+    LearningRateLike: TypeAlias = "LearningRate | Callable[[int, Surprise], Temperature]"
+
+__all__ = ["SCHEDULES", "Adaptive", "LearningRate", "SampledAdaptive", "Scheduled", "as_learning_rate"]
 
 SCHEDULES = ("constant", "sqrt", "horizon")
 
 
-class LearningRate(Protocol):
-    """The temperatures after phase k."""
+class LearningRate:
+    """The temperatures after phase k. One of yours needs `__call__` alone; a function will do.
+
+    norm: how surprise is measured, `sup` or `span`. num_sampled: how many past differences it samples in each phase; 0
+    if it looks at none, None for all of them, or 30 where that would take too much room.
+    """
+
+    norm: str = "sup"
+    num_sampled: int | None = None
 
     @property
-    def norm(self) -> str:
-        """How surprise is measured: `sup` or `span`."""
-
-    @property
-    def num_sampled(self) -> int | None:
-        """How many past differences it samples; 0 if it looks at none, None if at all of them."""
+    def needs_equal_phases(self) -> bool:
+        """Whether it counts phases, which then must be of one length."""
+        return False
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
 
-    def __call__(self, history: QHistory) -> Any:
-        """η_k(x), of shape (runs, states); or, where Q-functions are weights, what the history makes of it."""
+    def __call__(self, k: int, surprise: Surprise) -> Temperature:
+        """η_k: a number, one for each run, or one for each run and state, such as `surprise.root()` gives."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Adaptive:
+class _Function(LearningRate):
+    """A function of the user's."""
+
+    function: Callable[[int, Surprise], Temperature]
+
+    def __call__(self, k: int, surprise: Surprise) -> Temperature:
+        return self.function(k, surprise)
+
+
+def as_learning_rate(part: LearningRateLike) -> LearningRate:
+    """A learning rate, or a function that is one; or an error."""
+    if isinstance(part, LearningRate):
+        return part
+    if not callable(part) or isinstance(part, type):
+        raise InvalidInput(f"learning_rate must be one such as Adaptive(), or a function, not {part!r}")
+    return _Function(part)
+
+
+@dataclass(frozen=True)
+class Adaptive(LearningRate):
     """η_k(x) = η (2 Σ_{s≤k} ‖Q̂_s(x,·) − M_s(x,·)‖²)^½: the paper's equation 3.2.
 
     Exactly for tables. For weights, where that takes all of the past, as `SampledAdaptive` with 30 samples.
@@ -45,20 +73,19 @@ class Adaptive:
 
     eta: float = 1.0
     norm: str = "sup"
-    num_sampled = None
 
     def check(self) -> None:
         """η must be positive, the norm known."""
         finite(0.0, strictly=True, eta=self.eta)
         one_of(NORMS, norm=self.norm)
 
-    def __call__(self, history: QHistory) -> Any:
+    def __call__(self, k: int, surprise: Surprise) -> Temperature:
         """η_k(x)."""
-        return history.adaptive_temperature(self.eta)
+        return surprise.root(self.eta * math.sqrt(2.0))
 
 
 @dataclass(frozen=True)
-class SampledAdaptive:
+class SampledAdaptive(LearningRate):
     """The paper's estimate of the adaptive rate from n_k = min(k, num_sampled) past differences.
 
     η̂_k(x) = η (2 (k/n_k) Σ_{s in sample} ‖Q̂_s(x,·) − M_s(x,·)‖²)^½, the sample drawn anew in each phase, without
@@ -77,13 +104,13 @@ class SampledAdaptive:
         one_of(NORMS, norm=self.norm)
         at_least(2 if self.keep_first else 1, num_sampled=self.num_sampled)
 
-    def __call__(self, history: QHistory) -> Any:
+    def __call__(self, k: int, surprise: Surprise) -> Temperature:
         """η̂_k(x)."""
-        return history.sampled_temperature(self.eta, self.num_sampled, self.keep_first)
+        return surprise.sampled_root(self.eta * math.sqrt(2.0), self.num_sampled, self.keep_first)
 
 
 @dataclass(frozen=True)
-class Scheduled:
+class Scheduled(LearningRate):
     """One temperature for all states, known beforehand: POLITEX.
 
     schedule: `constant`, η_k = η, greedy with η = 0; `sqrt`, η √k; `horizon`, η (K / (8 ln A))^½, the analysed one, in
@@ -92,22 +119,26 @@ class Scheduled:
 
     eta: float = 1.0
     schedule: str = "constant"
-    norm = "sup"
     num_sampled = 0
+
+    @property
+    def needs_equal_phases(self) -> bool:
+        """If the temperature grows with their number."""
+        return self.schedule != "constant"
 
     def check(self) -> None:
         """η must not be negative, the schedule known."""
         finite(0.0, eta=self.eta)
         one_of(SCHEDULES, schedule=self.schedule)
 
-    def __call__(self, history: QHistory) -> Any:
+    def __call__(self, k: int, surprise: Surprise) -> Temperature:
         """η_k."""
         growth = 1.0
         if self.schedule == "sqrt":
-            growth = math.sqrt(history.phase)
+            growth = math.sqrt(k)
         elif self.schedule == "horizon":
-            if history.num_phases is None:
+            if surprise.num_phases is None:
                 raise InvalidInput("the horizon schedule needs a known number of phases; an agent has none: use sqrt")
-            num_actions = max(2, history.total.shape[2])  # with one action any temperature will do
-            growth = math.sqrt(history.num_phases / (8.0 * math.log(num_actions)))
-        return history.constant_temperature(self.eta * growth)
+            num_actions = max(2, surprise.num_actions)  # with one action any temperature will do
+            growth = math.sqrt(surprise.num_phases / (8.0 * math.log(num_actions)))
+        return self.eta * growth

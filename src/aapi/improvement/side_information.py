@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -13,45 +13,76 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from aapi.approximation import Array
+    from aapi.improvement.leader import Leader
 
-    from aapi.improvement.history import QHistory
+    SideInformationLike: TypeAlias = "SideInformation | Callable[[Leader], Array]"
 
-    Evaluate = Callable[[Any], NDArray[np.float64]]
+__all__ = [
+    "ExponentialAverage",
+    "Predicted",
+    "PreviousEstimate",
+    "SideInformation",
+    "Zero",
+    "as_side_information",
+]
 
-__all__ = ["ExponentialAverage", "Predicted", "PreviousEstimate", "SideInformation", "Zero"]
 
+class SideInformation:
+    """A guess at Q̂_{k+1} from what is known after phase k. One of yours needs `__call__` alone; a function will do.
 
-class SideInformation(Protocol):
-    """A guess at Q̂_{k+1} from what is known after phase k. A function of yours will do.
-
-    One that calls `evaluate` has an attribute `off_policy = True`.
+    off_policy: whether it evaluates policies that have not acted yet, which not every evaluation can.
     """
 
-    def __call__(self, history: QHistory, evaluate: Evaluate | None) -> NDArray[np.float64]:
-        """M_{k+1}, of shape (runs, states, actions). evaluate: estimates Q of any policy from the data so far."""
+    off_policy: bool = False
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+
+    def __call__(self, leader: Leader) -> Array:
+        """M_{k+1}, an array of the shape of `leader.q_hat`."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class PreviousEstimate:
+class _Function(SideInformation):
+    """A function of the user's, which may call `leader.evaluate` if the evaluation is able to."""
+
+    function: Callable[[Leader], Array]
+
+    def __call__(self, leader: Leader) -> Array:
+        return self.function(leader)
+
+
+def as_side_information(part: SideInformationLike) -> SideInformation:
+    """Side information, or a function that is one; or an error."""
+    if isinstance(part, SideInformation):
+        return part
+    if not callable(part) or isinstance(part, type):
+        raise InvalidInput(f"side_information must be such as PreviousEstimate(), or a function, not {part!r}")
+    return _Function(part)
+
+
+@dataclass(frozen=True)
+class PreviousEstimate(SideInformation):
     """M_{k+1} = Q̂_k, the paper's choice: policies change slowly, so Q-functions do."""
 
-    def __call__(self, history: QHistory, evaluate: Any) -> NDArray[np.float64]:
+    def __call__(self, leader: Leader) -> Array:
         """Q̂_k."""
-        return history.q_hat
+        return leader.q_hat
 
 
 @dataclass(frozen=True)
-class Zero:
+class Zero(SideInformation):
     """M ≡ 0: no optimism."""
 
-    def __call__(self, history: QHistory, evaluate: Any) -> NDArray[np.float64]:
+    def __call__(self, leader: Leader) -> Array:
         """Zeros."""
-        return np.zeros_like(history.q_hat)
+        return np.zeros_like(leader.q_hat)
 
 
 @dataclass(frozen=True)
-class ExponentialAverage:
+class ExponentialAverage(SideInformation):
     """M_{k+1} = M_k + share · (Q̂_k − M_k), and M_2 = Q̂_1: noise of single estimates is averaged away, at some delay."""
 
     share: float = 0.5
@@ -62,15 +93,15 @@ class ExponentialAverage:
         if self.share > 1.0:
             raise InvalidInput(f"share must be at most 1, not {self.share}")
 
-    def __call__(self, history: QHistory, evaluate: Any) -> NDArray[np.float64]:
+    def __call__(self, leader: Leader) -> Array:
         """The average of Q̂_1 … Q̂_k."""
-        if history.phase == 1:
-            return history.q_hat
-        return np.asarray(history.side_information + self.share * (history.q_hat - history.side_information))
+        if leader.k == 1:
+            return leader.q_hat
+        return leader.prediction + self.share * (leader.q_hat - leader.prediction)
 
 
 @dataclass(frozen=True)
-class Predicted:
+class Predicted(SideInformation):
     """M_{k+1} is an estimate of Q of the policy that would come next, were M_{k+1} = Q̂_k; made before it acts.
 
     That takes an evaluation that is able to evaluate policies which did not make the data.
@@ -78,8 +109,6 @@ class Predicted:
 
     off_policy = True
 
-    def __call__(self, history: QHistory, evaluate: Evaluate | None) -> NDArray[np.float64]:
+    def __call__(self, leader: Leader) -> Array:
         """Q̂ of the policy to come."""
-        if evaluate is None:
-            raise InvalidInput("a prediction by evaluation needs something to evaluate with")
-        return evaluate(history.leader(history.q_hat))
+        return leader.evaluate(leader.follow(leader.q_hat))

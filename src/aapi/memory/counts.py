@@ -2,125 +2,153 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from aapi.approximation.space import NOT_STORED
 from aapi.checks import matching, within
 from aapi.errors import InvalidInput
-from aapi.simulation.basis import Basis
-from aapi.simulation.jit import kernel
+from aapi.kernels.jit import kernel
+from aapi.memory.memory import Memory, MemorySpec
+from aapi.memory.randomised import draw_from_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.simulation import PhaseData, Simulation
+    from aapi.approximation import Array, Policy, QSpace, Tabular
+    from aapi.memory.randomised import Sweeps
+    from aapi.simulation import PhaseData
 
-__all__ = ["DEEPEST", "CountTransitions", "Counts"]
+__all__ = ["DEEPEST", "CountTransitions", "Counts", "no_counts"]
 
 DEEPEST = 64  # visits of a pair up to which it is noted whether they found anything new
 _HASH, _FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(33)  # multiplication by an odd number spreads keys evenly
 
 
 @dataclass(frozen=True)
-class CountTransitions:
-    """Count the transitions of all phases; for tables."""
+class CountTransitions(MemorySpec["Counts"]):
+    """Count the transitions of all phases, where states can be counted."""
 
-    def start(self, simulation: Simulation) -> Counts:
+    def start(self, space: QSpace, runs: int) -> Counts:
         """No transition yet."""
-        if isinstance(simulation.features, Basis):
-            raise InvalidInput("transitions between observation vectors cannot be counted: this takes countable states")
-        return Counts(simulation.shape)
+        space.require_countable("counts of transitions need")
+        return no_counts(space.shape(runs))
 
 
-class Counts:
+@dataclass(frozen=True, eq=False)
+class Counts(Memory):
     """What happened so far, in every run. Only transitions that were seen take room.
 
-    visits: n(x, a); earned: Σ r(x, a), (runs, states, actions). seen: the states that were seen, (runs, states).
-    current: the state that a run is in, (runs,).
-    pairs, successors, times: the first sizes[run] entries of a row are the distinct transitions of a run, in the order
-        of their discovery: x · actions + a, x', and how often.
-    tries, finds: of all visits of a pair that were its j-th, how many there were, and how many showed anything new: a
-        state never seen before, or a reward beyond all before; (runs, DEEPEST), of j = 1 … in the column j.
-    lowest, highest, total: of the rewards, (runs,). explored: steps spent on exploration, (runs,). steps: all.
+    steps: of each run. visits: n(x, a); earned: Σ r(x, a), (runs, states, actions). seen: the states that were seen,
+        (runs, states). current: the state that a run is in, (runs,).
+    pairs, successors, transition_counts: the first sizes[run] entries of a row are the distinct transitions of a run,
+        in the order of their discovery: x · actions + a, x', and how often.
+    places: a hash table of these entries, (runs, twice as many).
+    attempts, discoveries: of all visits of a pair that were its j-th, how many there were, and how many showed anything
+        new: a state never seen before, or a reward beyond all before; (runs, DEEPEST), of j = 1 … in the column j.
+    lowest, highest, total: of the rewards, (runs,).
     """
 
-    SAVED = (
-        "visits", "earned", "seen", "current", "tries", "finds", "lowest", "highest", "total", "explored", "sizes",
-    )  # fmt: skip
-    ENTRIES = ("pairs", "successors", "times")
+    steps: int
+    visits: Array
+    earned: Array
+    seen: NDArray[np.bool_]
+    current: NDArray[np.int64]
+    attempts: Array
+    discoveries: Array
+    lowest: Array
+    highest: Array
+    total: Array
+    sizes: NDArray[np.int64]
+    pairs: NDArray[np.int32]
+    successors: NDArray[np.int32]
+    transition_counts: Array
+    places: NDArray[np.int32] = field(metadata=NOT_STORED)
 
-    def __init__(self, shape: tuple[int, int, int]) -> None:
-        runs, num_states, _ = shape
-        self.visits, self.earned = np.zeros(shape), np.zeros(shape)
-        self.seen = np.zeros((runs, num_states), dtype=bool)
-        self.current = np.zeros(runs, dtype=np.int64)
-        self.tries, self.finds = np.zeros((runs, DEEPEST)), np.zeros((runs, DEEPEST))
-        self.lowest, self.highest, self.total = np.zeros(runs), np.zeros(runs), np.zeros(runs)
-        self.explored = np.zeros(runs, dtype=np.int64)
-        self.steps = 0
-        self.sizes = np.zeros(runs, dtype=np.int64)
-        self.pairs, self.successors = np.zeros((2, runs, 0), dtype=np.int32)
-        self.times = np.zeros((runs, 0))
-        self._make_room(64)
-
-    def _make_room(self, entries: int) -> None:
-        """Room for so many transitions in each run, and a hash table that is at most half full."""
-        runs, held = self.pairs.shape
-        for name in self.ENTRIES:
-            old = getattr(self, name)
-            new = np.zeros((runs, entries), dtype=old.dtype)
-            new[:, :held] = old
-            setattr(self, name, new)
-        self._places = np.full((runs, 2 * entries), -1, dtype=np.int32)  # of entries, by the hash of what they are
-        _find_places(self.pairs, self.successors, self.sizes, self.seen.shape[1], self._places)
-
-    def add(self, data: PhaseData, policy: Any) -> None:  # noqa: ARG002 - offered to all
-        """Count the transitions of a phase."""
+    def add(self, data: PhaseData, policy: Policy) -> Counts:  # noqa: ARG002 - offered to all
+        """Count the transitions of a phase, in the room of the counts before."""
         steps = data.rewards.shape[1]
         room = int(self.sizes.max()) + min(steps, self.visits[0].size * self.seen.shape[1])
-        if room > self.pairs.shape[1]:
-            self._make_room(1 << (room - 1).bit_length())
+        counts = self if room <= self.pairs.shape[1] else self._with_room(1 << (room - 1).bit_length())
         _count(
-            data.states, data.actions, data.rewards, data.last_state, self.steps == 0, self.visits, self.earned,
-            self.seen, self.tries, self.finds, self.lowest, self.highest, self.total, self.pairs, self.successors,
-            self.times, self.sizes, self._places,
+            data.states, data.actions, data.rewards, data.last_state, self.steps == 0, counts.visits, counts.earned,
+            counts.seen, counts.attempts, counts.discoveries, counts.lowest, counts.highest, counts.total, counts.pairs,
+            counts.successors, counts.transition_counts, counts.sizes, counts.places,
         )  # fmt: skip
-        self.current = data.last_state.astype(np.int64)
-        self.steps += steps
+        return replace(counts, current=data.last_state.astype(np.int64), steps=self.steps + steps)
+
+    def _with_room(self, entries: int) -> Counts:
+        """The same with room for so many transitions in each run, and a hash table that is at most half full."""
+        runs, held = self.pairs.shape
+        wider: dict[str, Any] = {}
+        for name in ENTRIES:
+            old: NDArray[Any] = vars(self)[name]
+            wider[name] = np.zeros((runs, entries), dtype=old.dtype)
+            wider[name][:, :held] = old
+        places = np.full((runs, 2 * entries), -1, dtype=np.int32)
+        _find_places(wider["pairs"], wider["successors"], self.sizes, self.seen.shape[1], places)
+        return replace(self, **wider, places=places)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that has to be stored to go on later."""
+        """What has to be stored: of the entries those that are filled, and not the hash table."""
         held = int(self.sizes.max())
-        entries = {name: getattr(self, name)[:, :held] for name in self.ENTRIES}
-        return {name: getattr(self, name) for name in self.SAVED} | entries | {"steps": np.array(self.steps)}
+        stored: dict[str, NDArray[Any]] = {name: vars(self)[name] for name in STORED}
+        return stored | {name: vars(self)[name][:, :held] for name in ENTRIES} | {"steps": np.array(self.steps)}
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `arrays` gave."""
-        kept = {name: matching(arrays, name, getattr(self, name)) for name in self.SAVED}
+    def restored(self, arrays: dict[str, NDArray[Any]]) -> Counts:
+        """What was stored, or an error if it does not add up."""
+        found = {name: matching(arrays, name, vars(self)[name]) for name in STORED}
         runs, num_states = self.seen.shape
-        held = int(kept["sizes"].max(initial=0))
-        if kept["sizes"].min(initial=0) < 0 or held > self.visits[0].size * num_states:
-            raise InvalidInput(f"sizes cannot be {kept['sizes'].tolist()}")
-        for name in self.ENTRIES:
-            like = np.empty((runs, held), dtype=getattr(self, name).dtype)
-            kept[name] = matching(arrays, name, like)
-        within(kept["pairs"], self.visits[0].size, "pairs")
-        within(kept["successors"], num_states, "successors")
-        within(kept["current"], num_states, "current")
+        held = int(found["sizes"].max(initial=0))
+        if found["sizes"].min(initial=0) < 0 or held > self.visits[0].size * num_states:
+            raise InvalidInput(f"sizes cannot be {found['sizes'].tolist()}")
+        for name in ENTRIES:
+            found[name] = matching(arrays, name, np.empty((runs, held), dtype=vars(self)[name].dtype))
+        within(found["pairs"], self.visits[0].size, "pairs")
+        within(found["successors"], num_states, "successors")
+        within(found["current"], num_states, "current")
         steps = int(matching(arrays, "steps", np.array(self.steps)))
-        if not all(_adds_up({name: array[run] for name, array in kept.items()}, steps) for run in range(runs)):
+        if not all(_adds_up({name: array[run] for name, array in found.items()}, steps) for run in range(runs)):
             raise InvalidInput(f"the counts of transitions are not those of {steps} steps")
-        self.steps = steps
-        vars(self).update(kept)
-        self._make_room(1 << max(6, (held - 1).bit_length()))
+        return replace(self, steps=steps, **found)._with_room(1 << max(6, (held - 1).bit_length()))
+
+    def check_steps(self, steps: int) -> None:
+        """Every step is counted."""
+        if self.steps != steps:
+            raise InvalidInput(f"{self.steps} steps were counted, and {steps} were taken")
+
+    def draw_q(self, space: QSpace, sweeps: Sweeps, streams: NDArray[np.uint64]) -> Array:
+        """A randomised estimate of Q_* from all transitions, for RLSVI."""
+        return draw_from_counts(self, cast("Tabular", space).features, sweeps, streams)
 
 
-def _adds_up(kept: dict[str, NDArray[Any]], steps: int) -> bool:
-    """Whether the arrays of one run tell of the same steps: kernels check nothing."""
-    seen, visits = kept["seen"], kept["visits"]
-    pairs, successors, times = (kept[name][: kept["sizes"]] for name in Counts.ENTRIES)
+ENTRIES = ("pairs", "successors", "transition_counts")
+STORED = (
+    "visits", "earned", "seen", "current", "attempts", "discoveries", "lowest", "highest", "total", "sizes",
+)  # fmt: skip
+
+
+def no_counts(shape: tuple[int, int, int]) -> Counts:
+    """Of (runs, states, actions): no transition yet."""
+    runs, num_states, _ = shape
+    visits, earned = np.zeros((2, *shape))
+    attempts, discoveries = np.zeros((2, runs, DEEPEST))
+    lowest, highest, total = np.zeros((3, runs))
+    current, sizes = np.zeros((2, runs), dtype=np.int64)
+    pairs, successors, places = np.zeros((3, runs, 0), dtype=np.int32)
+    empty = Counts(
+        0, visits, earned, np.zeros((runs, num_states), dtype=bool), current, attempts, discoveries, lowest, highest,
+        total, sizes, pairs, successors, np.zeros((runs, 0)), places,
+    )  # fmt: skip
+    return empty._with_room(64)
+
+
+def _adds_up(found: dict[str, NDArray[Any]], steps: int) -> bool:
+    """Whether the arrays of one run are of the same steps: kernels check nothing."""
+    seen, visits = found["seen"], found["visits"]
+    pairs, successors, times = (found[name][: found["sizes"]] for name in ENTRIES)
     keys = pairs.astype(np.int64) * len(seen) + successors
     return bool(
         len(np.unique(keys)) == len(keys)
@@ -130,12 +158,11 @@ def _adds_up(kept: dict[str, NDArray[Any]], steps: int) -> bool:
         and visits.sum() == steps
         and seen[pairs // visits.shape[1]].all()
         and seen[successors].all()
-        and (steps == 0 or seen[kept["current"]])
-        and (kept["finds"] >= 0.0).all()
-        and (kept["finds"] <= kept["tries"]).all()
-        and kept["tries"].sum() <= steps
-        and kept["lowest"] <= kept["highest"]
-        and 0 <= kept["explored"] <= steps
+        and (steps == 0 or seen[found["current"]])
+        and (found["discoveries"] >= 0.0).all()
+        and (found["discoveries"] <= found["attempts"]).all()
+        and found["attempts"].sum() <= steps
+        and found["lowest"] <= found["highest"]
     )
 
 
@@ -161,8 +188,8 @@ def _find_places(pairs: Any, successors: Any, sizes: Any, num_states: Any, place
 @kernel
 def _count(
     states: Any, actions: Any, rewards: Any, last_state: Any, first: Any, visits: Any, earned: Any, seen: Any,
-    tries: Any, finds: Any, lowest: Any, highest: Any, total: Any, pairs: Any, successors: Any, times: Any, sizes: Any,
-    places: Any,
+    attempts: Any, discoveries: Any, lowest: Any, highest: Any, total: Any, pairs: Any, successors: Any, times: Any,
+    sizes: Any, places: Any,
 ) -> None:  # fmt: skip
     num_runs, steps = rewards.shape
     num_states, num_actions = visits.shape[1:]
@@ -178,9 +205,9 @@ def _count(
             total[run] += reward
             visit = int(min(visits[run, x, a], DEEPEST))
             if visit < DEEPEST:
-                tries[run, visit] += 1.0
+                attempts[run, visit] += 1.0
                 if not seen[run, after] or reward < lowest[run] or reward > highest[run]:
-                    finds[run, visit] += 1.0
+                    discoveries[run, visit] += 1.0
             seen[run, after] = True
             lowest[run] = min(lowest[run], reward)
             highest[run] = max(highest[run], reward)

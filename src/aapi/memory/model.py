@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.simulation.jit import kernel
-from aapi.simulation.random import draw, fill_normal
+from aapi.kernels.jit import kernel
+from aapi.kernels.random import draw, fill_normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,8 +22,8 @@ Model = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 def average_probabilities(counts: Counts, prior: float = 0.0) -> NDArray[np.float64]:
     """Of the transitions in `counts`, (runs, entries). Those of a pair with n visits sum to n/(n + prior)."""
-    weights = np.zeros_like(counts.times)
-    _average(counts.pairs, counts.times, counts.sizes, counts.visits, prior, weights)
+    weights = np.zeros_like(counts.transition_counts)
+    _average(counts.pairs, counts.transition_counts, counts.sizes, counts.visits, prior, weights)
     return weights
 
 
@@ -43,10 +43,10 @@ def sampled_model(counts: Counts, prior: float, streams: NDArray[np.uint64], run
 
     The parameters of the distribution are the counts, and `prior` for the share that is left to chance.
     """
-    weights, rewards = np.zeros_like(counts.times), np.zeros_like(counts.earned)
+    weights, rewards = np.zeros_like(counts.transition_counts), np.zeros_like(counts.earned)
     mean = counts.total / counts.steps
     _sample(
-        counts.pairs, counts.times, counts.sizes, counts.visits, counts.earned, mean, prior, streams, runs,
+        counts.pairs, counts.transition_counts, counts.sizes, counts.visits, counts.earned, mean, prior, streams, runs,
         weights, rewards,
     )  # fmt: skip
     return weights, rewards

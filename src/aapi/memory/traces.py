@@ -2,79 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from aapi.checks import matching
-from aapi.errors import InvalidInput, TooLarge
-from aapi.simulation.basis import Basis
-from aapi.simulation.jit import kernel
+from aapi.approximation.projected_equations import equations_of_sums, fade
+from aapi.approximation.space import NOT_STORED
+from aapi.errors import TooLarge
+from aapi.kernels.jit import kernel
+from aapi.memory.memory import LinearMemory, MemorySpec
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
 
+    from aapi.approximation import Array, Policy, QSpace, Tabular
+    from aapi.approximation.projected_equations import Equations
     from aapi.features.active import ActiveFeatures
-    from aapi.simulation import PhaseData, Simulation
+    from aapi.simulation import PhaseData
 
-__all__ = ["SumTraces", "Traces", "fade"]
+__all__ = ["SumTraces", "Traces"]
 
 MOST_BYTES, MOST_BATCH_BYTES = 200e6, 2e9  # of a run, and of all
-TINY = 1e-290  # what fades below it is nothing: denormal numbers, which never quite vanish, take a hundred times longer
 
 
 @dataclass(frozen=True)
-class SumTraces:
-    """Add up traces that fade by the factor `trace` in each step, over all phases; for tables."""
+class SumTraces(MemorySpec["Traces"]):
+    """Add up traces that fade by the factor `trace` in each step, over all phases; where states can be counted."""
 
     trace: float = 0.0
 
-    def start(self, simulation: Simulation) -> Traces:
+    def start(self, space: QSpace, runs: int) -> Traces:
         """All sums zero."""
-        features = simulation.features
-        if isinstance(features, Basis):
-            raise InvalidInput(
-                "sums over all data are for countable states, and these are observation vectors: take reuse='window'"
-            )
-        runs, num_states, _ = simulation.shape
-        size = features.num_features
-        count = 8.0 * size * (num_states + (size if self.trace > 0.0 else 0))
+        space.require_countable("sums over all data (reuse='window' would do without) need")
+        features, num_states = cast("Tabular", space).features, space.rows
+        size, faded = features.num_features, features.num_features if self.trace > 0.0 else 0
+        count = 8.0 * size * (num_states + faded)
         if count > MOST_BYTES or runs * count > MOST_BATCH_BYTES:
             raise TooLarge(
                 f"sums over all data, of {size} features and {num_states} states, would take {count / 1e6:.0f} MB "
                 f"for each of {runs} runs: take reuse='window'"
             )
-        return Traces(simulation.shape, features, float(self.trace))
+        return Traces(
+            features, float(self.trace), np.zeros(space.shape(runs)), np.zeros((runs, size)), np.zeros((runs, faded)),
+            np.zeros((runs, faded)), np.zeros((runs, num_states, size)), np.zeros((runs, faded, faded)),
+        )  # fmt: skip
 
 
-class Traces:
+@dataclass(frozen=True, eq=False)
+class Traces(LinearMemory):
     """Sums over all steps t of every run, with the trace z_t = λ z_{t−1} + φ(x_t, a_t), which phases do not break.
 
     visits: n(x, a), (runs, states, actions). earned: Σ z_t r_t; totals: Σ z_t; trace: the last z_t, (runs, features).
     arrivals: Σ e_{x_{t+1}} z_tᵀ, (runs, states, features). products: Σ φ_t z_tᵀ, (runs, features, features).
     If λ = 0, z_t = φ_t, and what follows from the visits is not kept: totals, trace and products are empty.
-    conditioning, rank: of the equations that an evaluation made of the sums, (runs,), if it says.
 
     A policy π enters where it is evaluated: φ̄(x') = Σ_a π(a|x') φ(x', a) depends on x' alone, so Σ z_t φ̄(x_{t+1})ᵀ
     follows from the arrivals. That is exact for any π, whoever acted: E[r_t − λ_π + φ̄(x_{t+1})ᵀw − φ_tᵀw | x_t, a_t]
     is 0 where φᵀw = Q_π, whatever came before, so traces on tables need no importance weights.
     """
 
-    SAVED = ("visits", "earned", "totals", "trace", "arrivals", "products")
+    features: ActiveFeatures = field(metadata=NOT_STORED)
+    decay: float = field(metadata=NOT_STORED)
+    visits: Array
+    earned: Array
+    totals: Array
+    trace: Array
+    arrivals: Array
+    products: Array
 
-    def __init__(self, shape: tuple[int, int, int], features: ActiveFeatures, decay: float) -> None:
-        runs, num_states, _ = shape
-        size, faded = features.num_features, features.num_features if decay > 0.0 else 0
-        self.features, self.decay = features, decay
-        self.visits = np.zeros(shape)
-        self.earned, self.totals, self.trace = np.zeros((runs, size)), np.zeros((runs, faded)), np.zeros((runs, faded))
-        self.arrivals, self.products = np.zeros((runs, num_states, size)), np.zeros((runs, faded, faded))
-        self.conditioning: NDArray[np.float64] | None = None
-        self.rank: NDArray[np.int64] | None = None
-
-    def add(self, data: PhaseData, policy: Any) -> None:  # noqa: ARG002 - offered to all
-        """Take in the steps of a phase."""
+    def add(self, data: PhaseData, policy: Policy) -> Traces:  # noqa: ARG002 - offered to all
+        """Take in the steps of a phase, in the room of the sums before."""
         features = self.features
         for run in range(len(self.visits)):
             _add(
@@ -83,22 +81,16 @@ class Traces:
                 self.visits[run], self.earned[run], self.totals[run], self.trace[run], self.arrivals[run],
                 self.products[run],
             )  # fmt: skip
+        return self
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that has to be stored to go on later."""
-        return {name: getattr(self, name) for name in self.SAVED}
-
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `arrays` gave."""
-        vars(self).update({name: matching(arrays, name, getattr(self, name)) for name in self.SAVED})
-
-
-@kernel
-def fade(trace: Any, decay: Any) -> None:
-    """z ← λ z."""
-    for j in range(trace.size):
-        left = decay * trace[j]
-        trace[j] = left if abs(left) > TINY else 0.0
+    def equations(self, policy: Policy, trace: float) -> Iterator[Equations]:  # noqa: ARG002 - in the sums already
+        """The projected equations of a policy, run by run."""
+        table = np.ascontiguousarray(policy)
+        for run, visits in enumerate(self.visits):
+            yield equations_of_sums(
+                self.features, table[run], visits, self.earned[run], self.totals[run], self.arrivals[run],
+                self.products[run],
+            )  # fmt: skip
 
 
 @kernel

@@ -2,104 +2,101 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, matching, within
 from aapi.errors import InvalidInput
-from aapi.simulation.basis import Basis
+from aapi.memory.memory import LinearMemory, MemorySpec
+from aapi.memory.randomised import draw_from_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-    from aapi.simulation import PhaseData, Simulation
+    from aapi.approximation import Array, Linear, Policy, QSpace
+    from aapi.approximation.projected_equations import Equations
+    from aapi.memory.randomised import Sweeps
+    from aapi.simulation import PhaseData
 
-__all__ = ["KeepSteps", "Window", "chances_of"]
+__all__ = ["KeepSteps", "Window"]
 
 
 @dataclass(frozen=True)
-class KeepSteps:
+class KeepSteps(MemorySpec["Window"]):
     """Keep the last `count` steps of each run; None: those that were added last, a phase.
 
-    chances: keep, too, how likely each action was, which costs an evaluation of the policy at every step.
+    probabilities: keep, too, how likely each action was, which costs an evaluation of the policy at every step.
     """
 
     count: int | None
-    chances: bool = False
+    probabilities: bool = False
 
-    def start(self, simulation: Simulation) -> Window:
+    def start(self, space: QSpace, runs: int) -> Window:
         """No step yet."""
         if self.count is not None:
             at_least(1, window=self.count)
-        return Window(simulation, self.count, self.chances)
+        states: NDArray[Any] = np.empty((runs, 0, *space.state_shape), dtype=space.state_dtype)
+        actions, numbers = np.empty((runs, 0), dtype=np.int32), np.empty((runs, 0))
+        return Window(space, self, states, states, actions, numbers, numbers)
 
 
-class Window:
+@dataclass(frozen=True, eq=False)
+class Window(LinearMemory):
     """Steps of every run in their order, (runs, steps): states, actions, rewards, and successors, the states after.
 
-    states, successors: whole numbers for tables; for a `Basis` vectors, (runs, steps, dimension).
-    chances: the probability with which each action was taken; (runs, 0) if that is not kept.
-    conditioning, rank: of the equations that an evaluation made of the steps, (runs,), if it says.
+    states, successors: whole numbers, or vectors with an axis more. probabilities: with which each action was taken;
+        (runs, 0) if that is not kept.
     """
 
-    def __init__(self, simulation: Simulation, count: int | None, chances: bool) -> None:
-        runs, self._num_states, self._num_actions = simulation.shape
-        self.features, self.count, self._keeps_chances = simulation.features, count, chances
-        vectors = isinstance(self.features, Basis)
-        self._state = np.empty(self.features.dimension) if vectors else np.empty((), dtype=np.int32)
-        empty = np.empty((runs, 0, *self._state.shape), dtype=self._state.dtype)
-        self.states: NDArray[Any] = empty
-        self.successors: NDArray[Any] = empty
-        self.actions = np.empty((runs, 0), dtype=np.int32)
-        self.rewards = np.empty((runs, 0))
-        self.chances = np.empty((runs, 0))
-        self.conditioning: NDArray[np.float64] | None = None
-        self.rank: NDArray[np.int64] | None = None
+    space: QSpace = field(metadata=NOT_STORED)
+    spec: KeepSteps = field(metadata=NOT_STORED)
+    states: NDArray[Any]
+    successors: NDArray[Any]
+    actions: NDArray[np.int32]
+    rewards: Array
+    probabilities: Array
 
-    def add(self, data: PhaseData, policy: Any) -> None:
-        """Take in the steps of a phase, and forget the oldest."""
+    def add(self, data: PhaseData, policy: Policy) -> Window:
+        """The window with the steps of a phase, without the oldest."""
         successors = np.concatenate([data.states[:, 1:], data.last_state[:, None]], axis=1)
         new = {"states": data.states, "actions": data.actions, "rewards": data.rewards, "successors": successors}
-        if self._keeps_chances:
-            new["chances"] = chances_of(policy, self.features, data.states, data.actions)
+        if self.spec.probabilities:
+            new["probabilities"] = self.space.action_probabilities(policy, data.states, data.actions)
+        kept: dict[str, Any] = {}
         for name, added in new.items():
-            held = getattr(self, name)
-            both = added if self.count is None else np.concatenate([held, added], axis=1)[:, -self.count :]
-            setattr(self, name, np.array(both, dtype=held.dtype, order="C"))
+            held: NDArray[Any] = vars(self)[name]
+            both = added if self.spec.count is None else np.concatenate([held, added], axis=1)[:, -self.spec.count :]
+            kept[name] = np.array(both, dtype=held.dtype, order="C")
+        return replace(self, **kept)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that has to be stored to go on later."""
-        return {name: getattr(self, name) for name in ("states", "successors", "actions", "rewards", "chances")}
+    def equations(self, policy: Policy, trace: float) -> Iterator[Equations]:
+        """The projected equations of a policy, run by run."""
+        return self.space.equations(self.states, self.actions, self.rewards, self.successors, policy, trace)
 
-    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Go on from what `arrays` gave."""
+    def draw_q(self, space: QSpace, sweeps: Sweeps, streams: NDArray[np.uint64]) -> Array:
+        """A randomised estimate of Q_* from the steps, which are between vectors, for RLSVI."""
+        return draw_from_steps(self, cast("Linear", space).basis, space.num_actions, sweeps, streams)
+
+    def restored(self, arrays: dict[str, NDArray[Any]]) -> Window:
+        """What was stored, which may be of more steps than this; or an error."""
         runs, stored = len(self.rewards), arrays.get("rewards", np.empty(0))
         steps = stored.shape[-1] if stored.ndim else 0
-        if self.count is not None and steps > self.count:
-            raise InvalidInput(f"{steps} steps are more than the window of {self.count}")
-        state = np.empty((runs, steps, *self._state.shape), dtype=self._state.dtype)
-        shapes = {
-            "states": state,
-            "successors": state,
-            "actions": np.empty((runs, steps), dtype=np.int32),
-            "rewards": np.empty((runs, steps)),
-            "chances": np.empty((runs, steps if self._keeps_chances else 0)),
-        }
-        kept = {name: matching(arrays, name, like) for name, like in shapes.items()}
-        within(kept["actions"], self._num_actions, "actions")
-        if not self._state.shape:
-            within(kept["states"], self._num_states, "states")
-            within(kept["successors"], self._num_states, "successors")
-        if not ((kept["chances"] > 0.0) & (kept["chances"] <= 1.0 + 1e-9)).all():
-            raise InvalidInput("chances must be probabilities of actions that were taken, above 0 and at most 1")
-        vars(self).update(kept)
-
-
-def chances_of(policy: Any, features: Any, states: NDArray[Any], actions: NDArray[np.int32]) -> NDArray[np.float64]:
-    """π(a|x) of the actions at the states of every run, (runs, steps)."""
-    if isinstance(features, Basis):
-        everything = policy.probabilities(features, states)
-        return np.asarray(np.take_along_axis(everything, actions[:, :, None], axis=2)[:, :, 0])
-    return np.asarray(policy[np.arange(len(states))[:, None], states, actions])
+        if self.spec.count is not None and steps > self.spec.count:
+            raise InvalidInput(f"{steps} steps are more than the window of {self.spec.count}")
+        found: dict[str, Any] = {}
+        for name in ("states", "successors", "actions", "rewards", "probabilities"):
+            like: NDArray[Any] = vars(self)[name]
+            count = steps if name != "probabilities" or self.spec.probabilities else 0
+            found[name] = matching(arrays, name, np.empty((runs, count, *like.shape[2:]), dtype=like.dtype))
+        within(found["actions"], self.space.num_actions, "actions")
+        for name in ("states", "successors"):
+            self.space.check_states(found[name], name)
+        likely = found["probabilities"]
+        if not ((likely > 0.0) & (likely <= 1.0 + 1e-9)).all():
+            raise InvalidInput("probabilities must be those of actions that were taken, above 0 and at most 1")
+        return replace(self, **found)

@@ -1,1 +1,1 @@
-"""What people look at."""
+"""Reports of stored results: closing tables, Markdown, the page and its live server, figures for print."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from aapi.report.page_data import StyleData
 
 __all__ = ["PALETTE", "Style", "styles"]
 
@@ -20,9 +22,9 @@ class Style:
     dark: str
     dash: str = "solid"
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> StyleData:
         """For the page."""
-        return asdict(self)
+        return {"colour": self.colour, "dark": self.dark, "dash": self.dash}
 
 
 BLUE, VERMILION, GREEN = ("#0072b2", "#4ea8de"), ("#d55e00", "#f4803b"), ("#009e73", "#2bc79a")
@@ -41,11 +43,11 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 def styles(labels: Iterable[str]) -> dict[str, Style]:
     """A style for each label. Algorithms of ours keep their colours; other labels take what is left, in order."""
     found: dict[str, Style] = {}
-    wanted = list(dict.fromkeys(labels))
-    taken = {KNOWN[label] for label in wanted if label in KNOWN}
+    names = list(dict.fromkeys(labels))
+    taken = {KNOWN[label] for label in names if label in KNOWN}
     free = [pair for pair in PALETTE if pair not in taken]
     rest = itertools.cycle((dash, pair) for dash in DASHES for pair in free or [GREY])
-    for label in wanted:
+    for label in names:
         if label in KNOWN:
             found[label] = Style(*KNOWN[label])
         else:

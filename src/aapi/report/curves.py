@@ -40,10 +40,10 @@ def read_curve(store: Store, row: Row, points: int = POINTS) -> Curve | None:
     if not found:
         return None
     grid = found[0][0]
-    kept = _thinned(grid, points)
-    averages = np.array([sums[kept] for _, sums in found]) / grid[kept]
+    shown = _thinned(grid, points)
+    averages = np.array([sums[shown] for _, sums in found]) / grid[shown]
     quantiles = np.quantile(averages, QUANTILES, axis=0)
-    return Curve(grid[kept], averages.mean(axis=0), deviation(averages), quantiles)
+    return Curve(grid[shown], averages.mean(axis=0), deviation(averages), quantiles)
 
 
 def _thinned(grid: NDArray[np.int64], points: int) -> NDArray[np.int64]:

@@ -1,11 +1,11 @@
-"""Figures for print: the paper's, and ours, as PDF, SVG and PNG, in one column or two."""
+"""Figures for print: learning curves, regret, ablations and sensitivity, as PDF, SVG and PNG, in one column or two."""
 
 from __future__ import annotations
 
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,22 +13,31 @@ from aapi.errors import InvalidInput
 from aapi.experiments.plan import titled
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
-from aapi.progress import progress_bars
-from aapi.report.curves import Curve, read_curve
-from aapi.report.drawing import FORMATS, INK, WIDTHS, Draw, drawing, pen, write_figure
-from aapi.report.parts import Exchange, exchanges, looks, told_digits
-from aapi.report.tables import told_value
+from aapi.report.ablation import ablations, row_styles
+from aapi.report.curves import read_curve
+from aapi.report.formatting import format_decimal
+from aapi.report.panels import FORMATS, INK, WIDTHS, FigureFile, draw_band, draw_line, drawing, write_panels
+from aapi.report.sensitivity import by_position, tuned_values
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
     from aapi.experiments.summary import Row, Summary
+    from aapi.report.ablation import Ablation, ProblemKey
     from aapi.report.colours import Style
+    from aapi.report.curves import Curve
+    from aapi.report.panels import Legend, Panel
+    from aapi.report.sensitivity import TunedValue
+
+    Styles = Mapping[str, Style]  # by label
 
 __all__ = ["write_figures"]
 
-LIGHT = 0.47  # scores whose colours want black ink
+LIGHT = 0.47  # scores above it have colours that want black text
 
 
 def write_figures(
@@ -46,90 +55,104 @@ def write_figures(
             raise InvalidInput(f"a figure can be {', '.join(known)}, not {wrong[0]}")
     with drawing() as new_figure, Store(folder, write=False) as store:
         summary = summarise(store, store.plans())
-        look = looks(summary.rows)
-        figures = dict(_figures(store, summary, look, log_steps))
+        figures = dict(_figures(store, summary, row_styles(summary.rows), log_steps))
         if not figures:
             raise InvalidInput(f"there is nothing to draw in {folder} yet")
         try:
             Path(out).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InvalidInput(f"cannot make the folder {out}: {error.strerror}; choose another with --out") from None
-        paths: list[Path] = []
-        with progress_bars({"drawing": len(figures) * len(widths)}, show=progress) as advance:
-            for name, panels in figures.items():
-                for width in widths:
-                    paths += write_figure(new_figure, Path(out) / f"{name}-{width}", panels, width, formats)
-                    advance("drawing", 1, name)
-    return paths
+        files = [
+            FigureFile(Path(out) / f"{name}-{width}", panels, width)
+            for name, panels in figures.items()
+            for width in widths
+        ]
+        return write_panels(new_figure, files, formats, progress=progress)
 
 
-def _figures(
-    store: Store, summary: Summary, look: Mapping[str, Style], log_steps: bool
-) -> Iterator[tuple[str, dict[str, Draw]]]:
+def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> Iterator[tuple[str, dict[str, Panel]]]:
     """Names, and panels by title."""
-    exchanged = {exchange.study: exchange for exchange in exchanges(summary.rows)}
-    for study, slug in _file_names(dict.fromkeys(row.plan.study for row in summary.rows)).items():
+    studies = {ablation.study: ablation for ablation in ablations(summary.rows)}
+    for study, name in _file_names(dict.fromkeys(row.plan.study for row in summary.rows)).items():
         rows = [row for row in summary.rows if row.plan.study == study]
         if len({row.plan.reward_scale for row in rows}) > 1:
-            continue  # too many panels; reward-scale has the gist
-        if exchange := exchanged.get(study):
-            yield f"{slug}-parts", {exchange.title(place): _scores(exchange, place) for place in exchange.places}
-            rows = [row for row in rows if row.plan.algorithm in exchange.shown]  # of all curves nobody could tell one
-        curves = {row: curve for row in rows if (curve := read_curve(store, row)) is not None}
-        places = dict.fromkeys(row.plan.place for row in curves)
-        unknown = {row.plan.place for row in curves if row.plan.optimal_gain is None}
-        known = [place for place in places if place not in unknown]
-        for name, metric, shown in (("curves", _averages, places), ("regret", _regret, known)):
-            if shown:
-                yield (
-                    f"{slug}-{name}",
-                    {titled(*place[1:3]): _curves(curves, place, metric, look, log_steps) for place in shown},
-                )
-    usual = [entry for entry in summary.sensitivity if entry["reward_scale"] == 1.0 and entry["mean"] is not None]
+            continue  # too many panels; the figure reward-scale sums them up
+        if ablation := studies.get(study):
+            yield f"{name}-scores", {ablation.title(key): _scores(ablation, key) for key in ablation.problems}
+            rows = [row for row in rows if row.plan.algorithm in ablation.shown]  # there are too many for all
+        yield from _curve_figures(store, rows, name, look, log_steps)
+    usual = [v for v in tuned_values(summary.sensitivity) if v.reward_scale == 1.0 and v.mean is not None]
     if usual:
-        yield (
-            "sensitivity",
-            {
-                problem: _sensitivity([entry for entry in usual if entry["problem"] == problem], look)
-                for problem in dict.fromkeys(entry["problem"] for entry in usual)
-            },
-        )
-    scored = [entry for entry in summary.scaled if entry["score"] is not None or entry["mean"] is None]
+        groups = _grouped(usual, lambda value: value.problem)
+        yield "sensitivity", {problem: _sensitivity(mine, look) for problem, mine in groups.items()}
+    scored = [v for v in tuned_values(summary.scaled) if v.score is not None or v.mean is None]
     if scored:
-        yield (
-            "reward-scale",
-            {
-                algorithm: _scales([entry for entry in scored if entry["algorithm"] == algorithm], look[algorithm])
-                for algorithm in dict.fromkeys(entry["algorithm"] for entry in scored)
-            },
-        )
+        groups = _grouped(scored, lambda value: value.algorithm)
+        yield "reward-scale", {algorithm: _scales(mine, look[algorithm]) for algorithm, mine in groups.items()}
 
 
-def _averages(curve: Curve, best: float | None) -> tuple[str, Any, Any, float | None]:
-    """The axis, the line, the half width of its band, and the optimum."""
-    return "−(1/t) Σ r", -curve.mean, curve.std, None if best is None else -best
+def _grouped(values: Iterable[TunedValue], key: Callable[[TunedValue], str]) -> dict[str, list[TunedValue]]:
+    groups: dict[str, list[TunedValue]] = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return groups
 
 
-def _regret(curve: Curve, best: float) -> tuple[str, Any, Any, float | None]:
-    return "regret", curve.steps * (best - curve.mean), curve.steps * curve.std, 0.0
+class _Series(NamedTuple):
+    """A line with its band: middle ± half, (points); and the level of the optimum."""
+
+    label: str
+    middle: NDArray[np.float64]
+    half: NDArray[np.float64]
+    optimum: float | None
 
 
-def _curves(curves: Mapping[Row, Curve], place: Any, metric: Any, look: Mapping[str, Style], log_steps: bool) -> Draw:
-    mine = [(row, curve) for row, curve in curves.items() if row.plan.place == place]
-    last = max(curve.steps[-1] for _, curve in mine)
+def _minus_average(curve: Curve, optimal_gain: float | None) -> _Series:
+    return _Series("−(1/t) Σ r", -curve.mean, curve.std, None if optimal_gain is None else -optimal_gain)
 
-    def draw(axes: Any, seen: Any) -> None:
+
+def _regret(curve: Curve, optimal_gain: float | None) -> _Series:
+    """t λ_* − Σ r, where λ_* is known."""
+    best = math.nan if optimal_gain is None else optimal_gain
+    return _Series("regret", curve.steps * (best - curve.mean), curve.steps * curve.std, 0.0)
+
+
+def _curve_figures(
+    store: Store, rows: Sequence[Row], name: str, look: Styles, log_steps: bool
+) -> Iterator[tuple[str, dict[str, Panel]]]:
+    """Learning curves of all problems of a study, and regret where the optimum is known."""
+    curves = {row: curve for row in rows if (curve := read_curve(store, row)) is not None}
+    problems = dict.fromkeys(row.plan.place for row in curves)
+    unknown = {row.plan.place for row in curves if row.plan.optimal_gain is None}
+    known = [key for key in problems if key not in unknown]
+    for kind, metric, shown in (("curves", _minus_average, problems), ("regret", _regret, known)):
+        panels = {}
+        for key in shown:
+            mine = [
+                (look[row.plan.algorithm], row.plan.algorithm, metric(curve, row.plan.optimal_gain), curve.steps)
+                for row, curve in curves.items()
+                if row.plan.place == key
+            ]
+            panels[titled(*key[1:3])] = _curves(mine, log_steps)
+        if panels:
+            yield f"{name}-{kind}", panels
+
+
+def _curves(lines: Sequence[tuple[Style, str, _Series, NDArray[np.int64]]], log_steps: bool) -> Panel:
+    last = max(int(steps[-1]) for *_, steps in lines)
+
+    def draw(axes: Axes, legend: Legend) -> None:
         levels: list[float] = []
-        for row, curve in mine:
-            style = look[row.plan.algorithm]
-            label, middle, half, best = metric(curve, row.plan.optimal_gain)
-            late = curve.steps >= last * (0.001 if log_steps else 0.02)  # the first steps are noise of another size
-            levels += [*(middle - half)[late], *(middle + half)[late]] + ([] if best is None else [best])
-            (seen[row.plan.algorithm],) = axes.plot(curve.steps, middle, **pen(style))
-            axes.fill_between(curve.steps, middle - half, middle + half, color=style.colour, alpha=0.15, linewidth=0)
-            if best is not None:
-                seen["optimum"] = axes.axhline(best, color=INK, linestyle=":", linewidth=0.9)
-        axes.set(xlabel="step t", ylabel=label, xlim=(max(1.0, last / 1000) if log_steps else 0.0, last))
+        for style, algorithm, (_, middle, half, optimum), steps in lines:
+            late = steps >= last * (0.001 if log_steps else 0.02)  # the first steps are noise of another size
+            levels += [*(middle - half)[late], *(middle + half)[late]]
+            legend[algorithm] = draw_line(axes, steps, middle, style)
+            draw_band(axes, steps, middle - half, middle + half, style.colour)
+            if optimum is not None:
+                levels.append(optimum)
+                legend["optimum"] = axes.axhline(optimum, color=INK, linestyle=":", linewidth=0.9)
+        axes.set(xlabel="step t", ylabel=lines[0][2].label)
+        axes.set_xlim(max(1.0, last / 1000) if log_steps else 0.0, last)
         if log_steps:
             axes.set_xscale("log")
         else:
@@ -140,93 +163,96 @@ def _curves(curves: Mapping[Row, Curve], place: Any, metric: Any, look: Mapping[
     return draw
 
 
-def _scores(exchange: Exchange, place: Any) -> Draw:
-    evaluators, columns = exchange.evaluators, exchange.columns
-    scores = [[exchange.score(place, evaluator, column) for column in columns] for evaluator in evaluators]
+def _scores(ablation: Ablation, problem: ProblemKey) -> Panel:
+    evaluators, columns = ablation.evaluators, ablation.columns
+    scores = [[ablation.score(problem, evaluator, column) for column in columns] for evaluator in evaluators]
 
-    def draw(axes: Any, seen: Any) -> None:
+    def draw(axes: Axes, legend: Legend) -> None:
         colours = axes.imshow(
             [[math.nan if score is None else score for score in line] for line in scores],
             cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto",
         )  # fmt: skip
         for i, line in enumerate(scores):
             for j, score in enumerate(line):
-                text = "–" if score is None else told_digits(score)
+                text = "–" if score is None else format_decimal(score)
                 ink = "white" if score is not None and score < LIGHT else "black"
                 axes.text(j, i, text, ha="center", va="center", fontsize=5, color=ink)
-        axes.set_xticks(range(len(columns)), map(exchange.name, columns))
+        axes.set_xticks(range(len(columns)), [ablation.name(column) for column in columns])
         axes.set_yticks(range(len(evaluators)), evaluators)
         axes.grid(visible=False)
-        number, across = axes.get_subplotspec().num1, axes.get_gridspec().ncols
-        last = min(len(exchange.places), axes.get_gridspec().nrows * across)  # labels are those of the panel below
-        axes.tick_params(axis="x", length=0, labelsize=6, labelrotation=90, labelbottom=number + across >= last)
-        axes.tick_params(axis="y", length=0, labelsize=6, labelleft=number % across == 0)
+        _label_outer_ticks(axes, len(ablation.problems))
         for name, level in (("0: acting at random", 0.0), ("1: the optimum", 1.0)):
-            (seen[name],) = axes.plot([], [], color=colours.cmap(level), marker="s", linestyle="", markersize=5)
+            (legend[name],) = axes.plot([], [], color=colours.cmap(level), marker="s", linestyle="", markersize=5)
 
     return draw
 
 
-def _sensitivity(entries: Sequence[Mapping[str, Any]], look: Mapping[str, Style]) -> Draw:
-    scored = all(entry["score"] is not None for entry in entries)
+def _label_outer_ticks(axes: Axes, panels: int) -> None:
+    """Labels below the lowest panels and left of the leftmost ones only; all panels have the same."""
+    place = axes.get_subplotspec()
+    if place is None:
+        return
+    number, (rows, across) = place.num1, place.get_gridspec().get_geometry()
+    last = min(panels, rows * across)
+    axes.tick_params(axis="x", length=0, labelsize=6, labelrotation=90, labelbottom=number + across >= last)
+    axes.tick_params(axis="y", length=0, labelsize=6, labelleft=number % across == 0)
 
-    def draw(axes: Any, seen: Any) -> None:
-        place = _places(axes, _ordered(entries))
-        for algorithm in dict.fromkeys(entry["algorithm"] for entry in entries):
-            mine = _ordered([entry for entry in entries if entry["algorithm"] == algorithm])
-            y = [entry["score" if scored else "mean"] for entry in mine]
-            how = pen(look[algorithm]) | {"marker": "o", "markersize": 2.5}
-            (seen[algorithm],) = axes.plot([place(entry) for entry in mine], y, **how)
-        axes.set(xlabel=_tuned(entries), ylabel="score" if scored else "average reward")
+
+def _sensitivity(values: Sequence[TunedValue], look: Styles) -> Panel:
+    scores = [value.score for value in values if value.score is not None]
+    scored = len(scores) == len(values)
+
+    def draw(axes: Axes, legend: Legend) -> None:
+        position = _positions(axes, by_position(values))
+        for algorithm, group in _grouped(values, lambda value: value.algorithm).items():
+            mine = by_position(group)
+            y = [value.score if scored else value.mean for value in mine]
+            x = [position(value) for value in mine]
+            legend[algorithm] = draw_line(axes, x, np.array(y, dtype=np.float64), look[algorithm], marker="o")
+        axes.set(xlabel=_setting_names(values), ylabel="score" if scored else "average reward")
         if scored:
-            axes.set_ylim(min(0.0, *(entry["score"] for entry in entries)) - 0.05, 1.05)
+            axes.set_ylim(min(0.0, *scores) - 0.05, 1.05)
 
     return draw
 
 
-def _scales(entries: Sequence[Mapping[str, Any]], style: Style) -> Draw:
-    problems = len({entry["problem"] for entry in entries})
+def _scales(values: Sequence[TunedValue], style: Style) -> Panel:
+    problems = len({value.problem for value in values})
 
-    def draw(axes: Any, seen: Any) -> None:
-        place = _places(axes, _ordered(entries))
-        for i, scale in enumerate(sorted({entry["reward_scale"] for entry in entries})):
-            found: dict[str, list[Any]] = {}
-            for entry in _ordered([entry for entry in entries if entry["reward_scale"] == scale]):
-                found.setdefault(str(entry["candidate"]), []).append(entry)
-            first = [each[0] for each in found.values()]
-            scores = [[e["score"] for e in each if not e["failed"]] for each in found.values()]
+    def draw(axes: Axes, legend: Legend) -> None:
+        position = _positions(axes, by_position(values))
+        for i, scale in enumerate(sorted({value.reward_scale for value in values})):
+            mine = by_position([value for value in values if value.reward_scale == scale])
+            candidates = _grouped(mine, lambda value: str(value.candidate))
+            scores = [[v.score for v in each if v.score is not None and not v.failed] for each in candidates.values()]
             # Over all problems, or none: a candidate that failed on one has no mean.
             means = [float(np.mean(each)) if len(each) == problems else math.nan for each in scores]
-            how = {"linestyle": (":", "-", "--", "-.")[i % 4], "marker": "vo^s"[i % 4], "fillstyle": "none"}
-            axes.plot([place(entry) for entry in first], means, color=style.colour, markersize=3.5, **how)
-            (seen[f"rewards × {scale:g}"],) = axes.plot([], [], color=INK, markersize=3.5, **how)
-        axes.set(xlabel=_tuned(entries), ylabel="mean score", ylim=(min(0.0, *axes.dataLim.intervaly) - 0.05, 1.05))
+            x = [position(each[0]) for each in candidates.values()]
+            line, marker = (":", "-", "--", "-.")[i % 4], "vo^s"[i % 4]
+            for places, levels, colour in ((x, means, style.colour), ([], [], INK)):
+                (drawn,) = axes.plot(
+                    places, levels, color=colour, linestyle=line, marker=marker, markersize=3.5, fillstyle="none"
+                )
+            legend[f"rewards × {scale:g}"] = drawn
+        axes.set(xlabel=_setting_names(values), ylabel="mean score")
+        axes.set_ylim(min(0.0, *axes.dataLim.intervaly) - 0.05, 1.05)
 
     return draw
 
 
-def _ordered(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """In the order of the axis, where candidates are numbers."""
-    values = [next(iter(entry["candidate"].values()), None) for entry in entries]
-    if not all(isinstance(value, int | float) for value in values):
-        return list(entries)
-    return sorted(entries, key=lambda entry: float(next(iter(entry["candidate"].values()))))
+def _setting_names(values: Sequence[TunedValue]) -> str:
+    return ", ".join(dict.fromkeys(name for value in values for name in value.candidate))
 
 
-def _tuned(entries: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(dict.fromkeys(name for entry in entries for name in entry["candidate"]))
-
-
-def _places(axes: Any, entries: Sequence[Mapping[str, Any]]) -> Callable[[Mapping[str, Any]], Any]:
-    """Where the candidates of a panel stand: on a logarithmic axis if all are positive numbers, else side by side."""
-    values = [list(entry["candidate"].values()) for entry in entries]
-    if all(len(each) == 1 and isinstance(each[0], int | float) and each[0] > 0 for each in values):
+def _positions(axes: Axes, values: Sequence[TunedValue]) -> Callable[[TunedValue], float]:
+    """Where candidates stand on the axis: a logarithmic one if all are positive numbers, else side by side."""
+    if all(isinstance(value.position, float) and value.position > 0.0 for value in values):
         axes.set_xscale("log")
-        return lambda entry: next(iter(entry["candidate"].values()))
-    words = list(dict.fromkeys(", ".join(map(told_value, each)) for each in values))
+        return lambda value: float(value.position)
+    words = list(dict.fromkeys(value.text for value in values))
     axes.set_xticks(range(len(words)), words)
     axes.tick_params(axis="x", labelrotation=45)
-    return lambda entry: words.index(", ".join(map(told_value, entry["candidate"].values())))
+    return lambda value: words.index(value.text)
 
 
 def _file_names(studies: Iterable[str]) -> dict[str, str]:

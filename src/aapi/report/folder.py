@@ -1,4 +1,4 @@
-"""Both pages about a folder: report.html to look at, results.md to read and to copy from."""
+"""Both pages about a folder: report.html, with plots, and results.md, the same tables as text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from aapi.errors import InvalidInput
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
-from aapi.report.kept import decompositions
 from aapi.report.markdown import write_markdown
 from aapi.report.page import write_page
+from aapi.report.stored_diagnostics import decompositions
 
 if TYPE_CHECKING:
     import os
@@ -26,5 +26,5 @@ def write_pages(folder: str | os.PathLike[str]) -> tuple[Path, Path]:
             raise InvalidInput(f"nothing was planned in {folder} yet: aapi reproduce and aapi sweep do")
         commands = [session["command"] for session in store.sessions()]
         summary = summarise(store, plans)
-        parts = list(decompositions(store, summary.rows))
-        return write_page(store, summary, folder), write_markdown(summary, folder, commands, parts)
+        found = list(decompositions(store, summary.rows))
+        return write_page(store, summary, folder), write_markdown(summary, folder, commands, found)

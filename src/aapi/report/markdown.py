@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.experiments.plan import titled
 from aapi.files import atomic_write
-from aapi.report.numbers import told_number
-from aapi.report.parts import Exchange, exchanges, told_digits
-from aapi.report.tables import failures, told_choice, told_score, told_value
+from aapi.report.ablation import ablations
+from aapi.report.ablation_effects import ablation_effects
+from aapi.report.formatting import format_decimal, format_number
+from aapi.report.sensitivity import tuned_values
+from aapi.report.tables import failures, format_choice, format_scores
 from aapi.theory import PARTS
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from aapi.experiments.summary import Comparison, Row, Summary
+    from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
+    from aapi.report.ablation import Ablation
+    from aapi.report.page_data import RegretParts, TotalData
+    from aapi.report.sensitivity import TunedValue
+    from aapi.report.stored_diagnostics import Diagnostic
     from aapi.statistics import Interval
 
 __all__ = [
+    "ablation_lines",
     "comparison_lines",
     "decomposition_lines",
-    "exchange_lines",
     "result_lines",
     "scale_lines",
     "sensitivity_lines",
@@ -31,20 +37,22 @@ __all__ = [
 ]
 
 FILE = "results.md"
-Parts = tuple[str, str, dict[str, Any]]  # problem, algorithm, and what `theory.summary` said
 
 
 def write_markdown(
-    summary: Summary, folder: str | os.PathLike[str], commands: Sequence[str], parts: Sequence[Parts] = ()
+    summary: Summary,
+    folder: str | os.PathLike[str],
+    commands: Sequence[str],
+    parts: Sequence[Diagnostic[RegretParts]] = (),
 ) -> Path:
-    """Write the page into the folder, and return its path. parts: of regret, by problem and algorithm."""
+    """Write the page into the folder, and return its path. commands: those that made the runs; parts: of regret."""
     path = Path(folder) / FILE
     with atomic_write(path) as file:
         file.write("\n".join([*_page(summary, commands, parts), ""]).encode())
     return path
 
 
-def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Parts]) -> Iterator[str]:
+def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic[RegretParts]]) -> Iterator[str]:
     yield "# Results"
     yield ""
     made = ", ".join(f"`{command}`" for command in dict.fromkeys(commands))
@@ -59,16 +67,16 @@ def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Parts]) -> 
             yield from comparison_lines(comparisons)
         yield ""
         yield from settings_lines(rows)
-    for exchange in exchanges(summary.rows):
-        yield from ("", f"## What each part does: {exchange.study}", "")
-        yield from exchange_lines(exchange)
+    for ablation in ablations(summary.rows):
+        yield from ("", f"## Effect of each factor: {ablation.study}", "")
+        yield from ablation_lines(ablation)
     if summary.sensitivity:
         yield from ("", "## Sensitivity to what was tuned", "")
         yield from sensitivity_lines(summary.sensitivity)
-    taken = [each for each in parts if "error" not in each[2]]
-    if taken:
+    found = [each for each in parts if not each.error]
+    if found:
         yield from ("", "## Where regret comes from", "")
-        yield from decomposition_lines(taken)
+        yield from decomposition_lines(found)
     failed = list(failures(summary))
     if failed:
         yield from ("", "## Failed and missing runs", "", *(f"- {line}" for line in failed))
@@ -91,22 +99,20 @@ def result_lines(rows: Sequence[Row]) -> Iterator[str]:
             "regret", "time")  # fmt: skip
     lines = []
     for row in rows:
-        plan = row.plan
-        start = [plan.title, plan.algorithm, told_choice(row)]
+        plan, rewards = row.plan, row.rewards
+        if rewards is None:
+            middle = [f"0 of {plan.runs}", "", "", "", ""]
+        else:
+            middle = [
+                str(rewards.count), _interval(rewards.mean), f"{rewards.std:.2g}",
+                _interval(rewards.interquartile_mean), f"{rewards.worst:.4g}",
+            ]  # fmt: skip
         end = [
             "" if row.fraction is None else f"{row.fraction:.1%}",
             "" if row.regret is None else f"{row.regret:,.0f}",
             f"{row.seconds:.1f} s",
         ]
-        if row.rewards is None:
-            lines.append([*start, f"0 of {row.plan.runs}", *[""] * 4, *end])
-            continue
-        rewards = row.rewards
-        middle = [
-            str(rewards.count), _interval(rewards.mean), f"{rewards.std:.2g}", _interval(rewards.interquartile_mean),
-            f"{rewards.worst:.4g}",
-        ]  # fmt: skip
-        lines.append([*start, *middle, *end])
+        lines.append([plan.title, plan.algorithm, format_choice(row), *middle, *end])
     yield from _table(head, lines)
 
 
@@ -129,56 +135,55 @@ def settings_lines(rows: Sequence[Row]) -> Iterator[str]:
     """All settings that were not tuned, once for each problem and algorithm."""
     yield "Settings:"
     yield ""
-    said: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for row in rows:
         text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.plan.settings.items())
         features = "" if row.plan.features is None else f", features {row.plan.features}"
-        said[f"- {row.plan.problem}, {row.plan.algorithm}: {row.plan.steps:,} steps, {text}{features}"] = None
-    yield from said
+        lines[f"- {row.plan.problem}, {row.plan.algorithm}: {row.plan.steps:,} steps, {text}{features}"] = None
+    yield from lines
 
 
-def exchange_lines(exchange: Exchange) -> Iterator[str]:
-    """Scores by problem, evaluator and learning rate, what each part changes on average, and why cells are empty."""
+def ablation_lines(ablation: Ablation) -> Iterator[str]:
+    """Scores by problem, evaluator and learning rate, the mean effect of each factor, and why cells are empty."""
     yield "Scores: 0 is acting at random, 1 the optimum."
     yield ""
+    columns = ablation.columns
     lines = [
-        (exchange.title(place), evaluator, *(_digits(exchange.score(place, evaluator, c)) for c in exchange.columns))
-        for place in exchange.places
-        for evaluator in exchange.evaluators
+        (ablation.title(problem), evaluator, *(_score(ablation.score(problem, evaluator, c)) for c in columns))
+        for problem in ablation.problems
+        for evaluator in ablation.evaluators
     ]
-    if len(exchange.places) > 1:
-        lines += [
-            ("mean", evaluator, *(_digits(exchange.mean(evaluator, column)) for column in exchange.columns))
-            for evaluator in exchange.evaluators
-        ]
-    yield from _table(("problem", "evaluator", *map(exchange.name, exchange.columns)), lines)
+    if len(ablation.problems) > 1:
+        lines += [("mean", e, *(_score(ablation.mean(e, column)) for column in columns)) for e in ablation.evaluators]
+    yield from _table(("problem", "evaluator", *map(ablation.name, columns)), lines)
     yield ""
-    reasons = [f"No score of {line}." for line in exchange.reasons()]
-    yield from (f"- {' '.join(line.split())}" for line in (*exchange.effects(), *reasons))
+    empty = [f"No score of {line}." for line in ablation.empty_cells()]
+    yield from (f"- {' '.join(line.split())}" for line in (*ablation_effects(ablation), *empty))
 
 
-def _digits(score: float | None) -> str:
-    return "–" if score is None else told_digits(score)
+def _score(score: float | None) -> str:
+    return "–" if score is None else format_decimal(score)
 
 
-def sensitivity_lines(sensitivity: Sequence[dict[str, Any]]) -> Iterator[str]:
+def sensitivity_lines(candidates: Sequence[Sensitivity]) -> Iterator[str]:
     """The average reward of tuning runs as a function of what was tuned, as scores where the optimum is known."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    values: dict[str, None] = {}
-    for entry in sensitivity:
-        value = ", ".join(map(told_value, entry["candidate"].values()))
-        values[value] = None
-        place = (titled(entry["problem"], entry["reward_scale"]), entry["algorithm"])
-        found.setdefault(place, {})[value] = _score(entry)
+    for value in tuned_values(candidates):
+        found.setdefault((value.title, value.algorithm), {})[value.text] = _tuned(value)
+    columns = list(dict.fromkeys(text for scores in found.values() for text in scores))
     yield "On tuning runs; 0 is acting at random, 1 the optimum, where both are known; else the average reward."
     yield ""
-    yield from _table(
-        ("problem", "algorithm", *values),
-        [(*place, *(scores.get(value, "") for value in values)) for place, scores in found.items()],
-    )
+    lines = [(*place, *(scores.get(text, "") for text in columns)) for place, scores in found.items()]
+    yield from _table(("problem", "algorithm", *columns), lines)
 
 
-def decomposition_lines(parts: Sequence[Parts]) -> Iterator[str]:
+def _tuned(value: TunedValue) -> str:
+    if value.mean is None:
+        return "failed"
+    return f"{value.mean:.3g}" if value.score is None else f"{value.score:.2f}"
+
+
+def decomposition_lines(parts: Sequence[Diagnostic[RegretParts]]) -> Iterator[str]:
     """Noise, pseudo-regret, and its parts, of some runs done again."""
     yield (
         "Of the first runs, done again; means with Student's 95 % intervals. Regret = noise + pseudo-regret, and that "
@@ -187,26 +192,20 @@ def decomposition_lines(parts: Sequence[Parts]) -> Iterator[str]:
     )
     yield ""
     lines = []
-    for problem, algorithm, found in parts:
-        totals = [found["totals"].get(name) for name in PARTS]
-        lines.append((problem, algorithm, str(found["runs"]), *map(_total, totals)))
+    for each in parts:
+        totals = [_total(each.value["totals"].get(name)) for name in PARTS]
+        lines.append((each.problem, each.algorithm, str(each.value["runs"]), *totals))
     names = ("regret", "noise", "pseudo-regret", "R1", "R2", "confinement", "not evaluated")
     yield from _table(("problem", "algorithm", "runs", *names), lines)
 
 
-def _total(total: dict[str, Any] | None) -> str:
+def _total(total: TotalData | None) -> str:
     if total is None:
         return ""
     mean, lower, upper = (
-        None if total[name] is None else told_number(total[name]) for name in ("mean", "lower", "upper")
+        None if value is None else format_number(value) for value in (total["mean"], total["lower"], total["upper"])
     )
     return f"{mean}" if lower is None else f"{mean} [{lower}, {upper}]"
-
-
-def _score(entry: dict[str, Any]) -> str:
-    if entry["mean"] is None:
-        return "failed"
-    return f"{entry['mean']:.3g}" if entry["score"] is None else f"{entry['score']:.2f}"
 
 
 def scale_lines(rows: Sequence[Row]) -> Iterator[str]:
@@ -217,5 +216,5 @@ def scale_lines(rows: Sequence[Row]) -> Iterator[str]:
         mine = [r for r in rows if (r.plan.algorithm, r.plan.reward_scale) == (algorithm, scale)]
         scores = {r.plan.problem: r.score for r in mine}
         each = ["" if (score := scores.get(problem)) is None else f"{score:.2f}" for problem in problems]
-        lines.append([algorithm, told_choice(mine[0]), f"× {scale:g}", told_score(mine), *each])
+        lines.append([algorithm, format_choice(mine[0]), f"× {scale:g}", format_scores(mine), *each])
     yield from _table(("algorithm", "chosen", "rewards", "mean score", *problems), lines)

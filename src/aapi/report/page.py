@@ -1,4 +1,4 @@
-"""report.html: one file with everything in it, for people. It asks no network for anything."""
+"""report.html: one file with everything in it, which loads nothing from a network."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import functools
 import gzip
 import hashlib
 import json
+import re
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write
-from aapi.report.contents import DETAILS, contents
+from aapi.report.build_page_data import DETAILS, build_page_data
 
 if TYPE_CHECKING:
     import os
@@ -25,10 +26,11 @@ __all__ = ["LARGEST", "live_page", "page", "write_page"]
 
 FILE = "report.html"
 LARGEST = 3_000_000  # bytes of a page; detail is given up to stay below
-SCRIPTS = (
-    "base.js", "table.js", "parts.js", "plots.js", "curves.js", "sensitivity.js", "theory.js", "inside.js", "maps.js",
-    "main.js",
+SCRIPTS = (  # each after those that it imports
+    "format.js", "dom.js", "state.js", "plots.js", "tables.js", "results.js", "ablation.js", "theory.js", "curves.js",
+    "sensitivity.js", "traces.js", "maps.js", "diagnostics.js", "main.js",
 )  # fmt: skip
+IMPORT_OR_EXPORT = re.compile(r"^(import [^;]*;\n|export )", re.MULTILINE)
 
 
 def write_page(store: Store, summary: Summary, folder: str | os.PathLike[str]) -> Path:
@@ -42,14 +44,14 @@ def write_page(store: Store, summary: Summary, folder: str | os.PathLike[str]) -
 def page(store: Store, summary: Summary) -> bytes:
     """The page, with as much detail as its size allows."""
     for detail in DETAILS:
-        made = _filled(data=_packed(json.dumps(contents(store, summary, detail), allow_nan=False).encode()))
+        made = _filled(data=_packed(json.dumps(build_page_data(store, summary, detail), allow_nan=False).encode()))
         if len(made) <= LARGEST:
             break
     return made
 
 
 def live_page() -> bytes:
-    """The same page without its data, which it asks its server for."""
+    """The same page without its data, which it gets from its server."""
     return _filled(data="").replace(b'<html lang="en"', b'<html lang="en" data-live', 1)
 
 
@@ -75,8 +77,9 @@ def _filled(data: str) -> bytes:
 
 
 def _script() -> str:
-    inner = "\n".join(map(_asset, SCRIPTS))
-    return f'"use strict";\n(() => {{\n{inner}}})();\n'
+    """All modules as one script: in one block, where each sees the names of the others, and no name is there twice."""
+    inner = "\n".join(IMPORT_OR_EXPORT.sub("", _asset(name)) for name in SCRIPTS)
+    return f'"use strict";\n{{\n{inner}}}\n'
 
 
 def _asset(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The page, live: a small server on this machine alone, which reads a store while others write to it."""
+"""The live page: a small server, for this machine alone, that reads a store while others write to it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments.store import FILE, Store
 from aapi.experiments.summary import summarise
-from aapi.report.contents import contents
+from aapi.report.build_page_data import build_page_data
 from aapi.report.page import live_page
 
 if TYPE_CHECKING:
     import os
+    import socket
 
-__all__ = ["Live", "start_server"]
+__all__ = ["LivePage", "start_server"]
 
 HOST = "127.0.0.1"
-REFRESH = 10.0  # seconds after which the time left is told anew
-SHARE = 0.1  # of a processor, at most, for looking at runs: the others are for doing them
+REFRESH = 10.0  # seconds after which the time left is computed again
+SHARE = 0.1  # of a processor, at most, for reading the store: the rest is for the runs
 HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -36,8 +37,8 @@ HEADERS = {
 }
 
 
-class Live:
-    """What the page shows of a folder, computed again when the store has changed, and not too often."""
+class LivePage:
+    """The data of the page of a folder, computed again when the store has changed, and not too often."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
@@ -46,28 +47,28 @@ class Live:
         self._lock = threading.Lock()
         self._version = ""
         self._data = b""
-        self._again = 0.0  # when it may be computed next
+        self._next = 0.0  # when it may be computed again
 
     def data(self) -> tuple[str, bytes]:
-        """A version, and the contents of the page as JSON."""
+        """A version, and the data of the page as JSON: null while there is no store."""
         with self._lock:
-            if time.monotonic() >= self._again or not self._data:
+            if time.monotonic() >= self._next or not self._data:
                 start = time.monotonic()
                 version, data = self._read()
                 if version != self._version:
                     self._version, self._data = version, data or self._data
-                self._again = time.monotonic() + (time.monotonic() - start) / SHARE
+                self._next = time.monotonic() + (time.monotonic() - start) / SHARE
             return self._version, self._data
 
     def _read(self) -> tuple[str, bytes | None]:
         if not (self.folder / FILE).is_file():
-            return '"empty"', b'{"rows": []}'
+            return '"empty"', b"null"
         with Store(self.folder, write=False) as store:
             running = store.is_being_written()
             version = f'"{store.version()}-{time.time() // REFRESH if running else 0:.0f}"'
             if version == self._version:
                 return version, None
-            shown = contents(store, summarise(store, store.plans()))
+            shown = build_page_data(store, summarise(store, store.plans()))
             return version, json.dumps(shown, allow_nan=False).encode()
 
 
@@ -75,13 +76,13 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, folder: str | os.PathLike[str], port: int) -> None:
-        self.live, self.page = Live(folder), live_page()
+        self.live, self.page = LivePage(folder), live_page()
         super().__init__((HOST, port), _Handler)
 
-    def handle_error(self, *_: Any) -> None:
-        """Say nothing of clients that went away."""
+    def handle_error(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        """Ignore clients that closed their connection."""
         if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(*_)
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -121,12 +122,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: Any) -> None:
-        """Say nothing: a line for every question would hide what matters."""
+    def log_message(self, *_: object) -> None:
+        """No line for every request."""
 
 
 def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServer:
-    """A server for the page of a folder, which is to be told to `serve_forever`. port: 0 for any that is free."""
+    """A server for the page of a folder; call its `serve_forever`. port: 0 for any that is free."""
     try:
         return _Server(folder, port)
     except OSError as error:

@@ -1,19 +1,15 @@
-"""Compiled simulation: random streams, policies at visited states, and the step loops."""
+"""Simulation: the step loops, compiled for our own problems, in Python for Gymnasium's."""
 
-from aapi.simulation.basis import Basis
-from aapi.simulation.continuous import ContinuousProblem, ContinuousSimulation
-from aapi.simulation.data import PhaseData, Simulation
+from aapi.simulation.continuous import ContinuousSimulation
+from aapi.simulation.data import PhaseData, Simulation, Stretch
 from aapi.simulation.finite import FiniteSimulation, TransitionTables, transition_tables
-from aapi.simulation.linear_policy import LinearPolicy
 
 __all__ = [
-    "Basis",
-    "ContinuousProblem",
     "ContinuousSimulation",
     "FiniteSimulation",
-    "LinearPolicy",
     "PhaseData",
     "Simulation",
+    "Stretch",
     "TransitionTables",
     "transition_tables",
 ]

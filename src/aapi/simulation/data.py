@@ -1,56 +1,96 @@
-"""What every simulation offers, and D_k, what its rollout returns."""
+"""What a learner asks of a simulation, `Stretch`, and what it gets, `PhaseData`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from aapi.approximation.space import no_streams
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PhaseData", "Simulation", "stretches"]
+    from aapi.approximation import Array, Policy, QSpace
+
+__all__ = ["NO_GRID", "PhaseData", "Simulation", "Stretch", "stretch_ends"]
+
+NO_GRID = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """What to do next: act by `behaviour` for `steps` steps.
+
+    number: of the phase that this is, or comes before. start: the time at which it begins.
+    policy: π_k, what is learnt so far; behaviour: another policy that acts in this stretch, such as an exploration.
+    exploring: the runs in which that is so, (runs,), if this is an exploration.
+    limits: end the stretch early as soon as some pair was visited limits(x, a) times in it, (runs, states, actions);
+        for simulations of one run, whose states are countable.
+    """
+
+    number: int
+    start: int
+    steps: int
+    policy: Policy
+    behaviour: Policy = None
+    exploring: NDArray[np.bool_] | None = None
+    limits: NDArray[np.int64] | None = None
+
+    @property
+    def acting(self) -> Policy:
+        """The policy that acts."""
+        return self.policy if self.behaviour is None else self.behaviour
 
 
 @dataclass(frozen=True, eq=False)
 class PhaseData:
-    """D_k: what happened in a phase, each of shape (runs, steps), and the state it led to, of shape (runs,).
+    """D_k: what happened in a stretch, each of shape (runs, steps), and the state it led to, of shape (runs,).
 
     states: whole numbers for finite problems; for others observation vectors, with one more axis, as in last_state.
-    reward_sums: sums over stretches of the phase, (runs, stretches), which end at the steps `stretch_ends`, counted
-    from the phase's first.
+    reward_sums: sums over parts of the stretch, (runs, parts), which end at the steps `part_ends`, counted from the
+        stretch's first.
+    time: the steps taken in all when the next stretch begins. complete: whether the stretch is over; else it paused.
+    streams: the random streams of the runs, (runs, 4), from which a learner draws, too; draws move them on.
     """
 
     states: NDArray[Any]
     actions: NDArray[np.int32]
-    rewards: NDArray[np.float64]
+    rewards: Array
     last_state: NDArray[Any]
-    reward_sums: NDArray[np.float64]
-    stretch_ends: NDArray[np.int64]
+    reward_sums: Array
+    part_ends: NDArray[np.int64]
+    time: int = 0
+    complete: bool = True
+    streams: NDArray[np.uint64] = field(default_factory=no_streams)
+
+    @property
+    def steps(self) -> int:
+        """How many there are in each run."""
+        return int(self.rewards.shape[1])
 
 
 class Simulation(Protocol):
-    """A batch of runs that an algorithm can act in.
+    """A batch of runs that a learner can act in.
 
-    features: how Q-functions are represented: `ActiveFeatures` for tables of finitely many states, `Basis` for weights.
-    time: steps taken so far. grid: steps at which sums of rewards are cut, whatever the phases.
+    space: how Q-functions are held. streams: a random stream for each run, (runs, 4). time: steps taken so far.
+    grid: steps at which sums of rewards are cut, whatever the stretches.
     """
 
-    features: Any
     streams: NDArray[np.uint64]
     time: int
     grid: NDArray[np.int64]
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """(runs, states or features, actions): the shape of a batch of Q-functions."""
+    def space(self) -> QSpace:
+        """How Q-functions are held."""
 
-    def rollout(self, policy: Any, steps: int) -> PhaseData:
-        """Act by `policy` for a number of steps."""
+    def rollout(self, stretch: Stretch, most: int) -> PhaseData:
+        """Act in a stretch until it is over, but for `most` steps at the most; all of its data so far."""
 
 
-def stretches(grid: NDArray[np.int64], time: int, steps: int) -> NDArray[np.int64]:
+def stretch_ends(grid: NDArray[np.int64], time: int, steps: int) -> NDArray[np.int64]:
     """Where to cut the next `steps` steps, counted from `time` on: at the steps of the grid, and at the end."""
     first, last = grid.searchsorted((time + 1, time + steps))
     return np.append(grid[first:last] - time, steps).astype(np.int64)

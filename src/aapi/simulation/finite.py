@@ -9,16 +9,18 @@ import numpy as np
 import scipy.sparse
 
 from aapi.errors import InvalidInput
-from aapi.simulation.data import PhaseData, stretches
-from aapi.simulation.jit import kernel
-from aapi.simulation.random import advance, streams, to_unit
+from aapi.kernels.jit import kernel
+from aapi.kernels.random import advance, streams, to_unit
+from aapi.simulation.data import NO_GRID, PhaseData, stretch_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from aapi.approximation import Tabular
     from aapi.mdp import FiniteMDP
+    from aapi.simulation.data import Stretch
 
 __all__ = ["FiniteSimulation", "TransitionTables", "transition_tables"]
 
@@ -45,64 +47,54 @@ class FiniteSimulation:
     """
 
     def __init__(
-        self,
-        mdp: FiniteMDP,
-        features: Any,
-        tables: TransitionTables,
-        seed: int,
-        runs: Sequence[int],
-        grid: NDArray[np.int64],
-    ) -> None:
-        self.mdp = mdp
-        self.features = features
-        self.tables = tables
-        self.grid = grid
+        self, mdp: FiniteMDP, space: Tabular, tables: TransitionTables, seed: int, runs: Sequence[int],
+        grid: NDArray[np.int64] = NO_GRID,
+    ) -> None:  # fmt: skip
+        self.mdp, self.space, self.tables, self.grid = mdp, space, tables, grid
         self.time = 0
         self.state = np.full(len(runs), mdp.initial_state, dtype=np.int64)
         self.streams = streams(seed, runs)
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """(runs, states, actions): the shape of a batch of tables."""
-        return len(self.state), self.mdp.num_states, self.mdp.num_actions
-
-    def rollout(self, policy: NDArray[np.float64], steps: int) -> PhaseData:
-        """Act by `policy`, of shape (runs, states, actions), for a number of steps."""
-        if policy.shape != self.shape:
-            raise InvalidInput(
-                f"policies must have the shape {self.shape}, (runs, states, actions), not {policy.shape}"
-            )
-        policy = np.ascontiguousarray(policy, dtype=np.float64)
-        num_rows = policy.size // policy.shape[2]
-        if not (policy.min() >= 0.0 and abs(policy.sum() - num_rows) <= 1e-9 * num_rows):
-            raise InvalidInput("policies must be probabilities, which sum to one over the actions")
-        runs = len(self.state)
-        ends = stretches(self.grid, self.time, steps)
+    def rollout(self, stretch: Stretch, most: int) -> PhaseData:
+        """Act by a table of policies, (runs, states, actions)."""
+        runs, steps = len(self.state), min(stretch.steps, most)
+        policy = self.space.check_policy(stretch.acting, runs)
+        if stretch.limits is not None and runs > 1:
+            raise InvalidInput("a stretch that ends by what is seen is for simulations of one run")
+        limits = None if stretch.limits is None else np.array(stretch.limits, dtype=np.int64)
+        ends = stretch_ends(self.grid, self.time, steps)
         states, actions = np.empty((2, runs, steps), dtype=np.int32)
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
         t = self.tables
-        _roll(
-            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, self.state, self.streams,
-            states, actions, rewards, sums,
+        taken = _roll(
+            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, limits, self.state,
+            self.streams, states, actions, rewards, sums,
         )  # fmt: skip
-        self.time += steps
-        return PhaseData(states, actions, rewards, self.state.copy(), sums, ends)
+        complete = taken < steps or steps == stretch.steps
+        if taken < steps:
+            ends = stretch_ends(self.grid, self.time, taken)
+            states, actions, rewards = states[:, :taken], actions[:, :taken], rewards[:, :taken]
+            sums = sums[:, : len(ends)]
+        self.time += taken
+        return PhaseData(states, actions, rewards, self.state.copy(), sums, ends, self.time, complete, self.streams)
 
 
 @kernel
 def _roll(
-    starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, policy: Any, ends: Any, state: Any,
-    stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
-) -> None:  # fmt: skip
+    starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, policy: Any, ends: Any, limits: Any,
+    state: Any, stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
+) -> Any:  # fmt: skip
+    """Step all runs; the number of steps taken, fewer than asked for if a limit, of one run, was met."""
     # Unsigned numbers index arrays without a check for negative ones, which lies on the path from x to x'.
     num_actions, one = np.uint64(policy.shape[2]), np.uint64(1)
     for run in range(policy.shape[0]):
         s0, s1, s2, s3 = stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3]
         x = np.uint64(state[run])
         t = 0
-        for stretch in range(ends.size):
+        met = False
+        for part in range(ends.size):
             total = 0.0
-            while t < ends[stretch]:
+            while t < ends[part]:
                 # a ~ π(·|x); rounding at the top end falls to the last action that is possible at all.
                 s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
                 u = to_unit(bits)
@@ -120,6 +112,9 @@ def _roll(
                 actions[run, t] = a
                 rewards[run, t] = reward
                 total += reward
+                if limits is not None:
+                    limits[run, x, a] -= 1
+                    met = limits[run, x, a] == 0
                 # x' ~ P(·|x, a); no random number is spent on a certain successor.
                 pair = x * num_actions + np.uint64(a)
                 first = starts[pair]
@@ -135,9 +130,14 @@ def _roll(
                 else:
                     x = np.uint64(successors[first])
                 t += 1
-            reward_sums[run, stretch] = total
+                if met:
+                    break
+            reward_sums[run, part] = total
+            if met:
+                break
         state[run] = x
         stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3] = s0, s1, s2, s3
+    return t
 
 
 def transition_tables(mdp: FiniteMDP) -> TransitionTables:

@@ -1,46 +1,47 @@
-"""The paper's analysis as something that runs: regret and its parts, each against its bound."""
+"""The analysis of Hao, Lazic, Abbasi-Yadkori, Joulani and Szepesvári (2021), measured: regret, its parts and bounds."""
 
 from aapi.theory.analysis import Analysis, analyse, analysed_runs
+from aapi.theory.bound_checks import BoundCheck, check_bounds
 from aapi.theory.bounds import Constants, Theorem, constants, recommended_phase_length, theorem
 from aapi.theory.comparator import Comparator, make_comparator
+from aapi.theory.errata import Erratum, find_errata
 from aapi.theory.evaluation_error import ERROR_NORMS, ErrorDecay, EvaluationErrors, error_decay
 from aapi.theory.examination import Examination, examine
 from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth
 from aapi.theory.noise import NoiseScale, mixing_bound
 from aapi.theory.online_learning import OnlineLearning, lemma_eta, regret_and_bound
-from aapi.theory.pairs import Pair, measured_pairs
-from aapi.theory.regret import PARTS, Decomposition
+from aapi.theory.regret import PARTS, Decomposition, decompose
 from aapi.theory.relative_q import RelativeQ, printed_constant, proven_constant
-from aapi.theory.slips import Slip, find_slips
 
 __all__ = [
     "ERROR_NORMS",
     "PARTS",
     "Analysis",
+    "BoundCheck",
     "Comparator",
     "Constants",
     "Decomposition",
+    "Erratum",
     "ErrorDecay",
     "EvaluationErrors",
     "Examination",
     "Growth",
     "NoiseScale",
     "OnlineLearning",
-    "Pair",
     "RelativeQ",
-    "Slip",
     "Theorem",
     "analyse",
     "analysed_runs",
+    "check_bounds",
     "constants",
+    "decompose",
     "doublings",
     "error_decay",
     "exact_regret",
     "examine",
-    "find_slips",
+    "find_errata",
     "lemma_eta",
     "make_comparator",
-    "measured_pairs",
     "mixing_bound",
     "printed_constant",
     "proven_constant",

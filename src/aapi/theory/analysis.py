@@ -1,23 +1,23 @@
-"""Everything that can be said about recorded runs, in one pass over their phases."""
+"""The analysis of recorded runs: every quantity of the theory, in one pass over their phases."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from aapi.algorithms import Result, count_phases, run
+from aapi.batch import run, space_of
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.progress import progress_bar
+from aapi.result import Result
 from aapi.theory.comparator import Comparator, make_comparator
 from aapi.theory.evaluation_error import EvaluationErrors, evaluation_errors
 from aapi.theory.noise import NoiseScale, noise_scale
 from aapi.theory.online_learning import OnlineLearning, online_learning
 from aapi.theory.phases import Phases, exact_phases, recorded
-from aapi.theory.regret import Decomposition, split
+from aapi.theory.regret import Decomposition, decompose
 from aapi.theory.relative_q import RelativeQ, relative_q
 
 if TYPE_CHECKING:
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from aapi.features import Features
+    from aapi.learners import Learner
     from aapi.mdp import FiniteMDP
 
 __all__ = ["Analysis", "analyse", "analysed_runs"]
 
-RECORDED = 1 << 24  # numbers in the tables that are kept at a time
+RECORDED = 1 << 24  # numbers in the tables that are in memory at a time
 Part = TypeVar("Part")
 
 
@@ -37,13 +39,14 @@ Part = TypeVar("Part")
 class Analysis:
     """Arrays over runs and phases, or runs and states; see the class of each part.
 
-    phase_ends: steps, (phases,); evaluated: which phases were, (phases,); weights: what these count.
-    last_policy: of the first run.
-    multichain: phases, of all runs, whose gain depends on the state.
-    online_learning: None where its bound makes no sense; `refused` says why.
+    against: the policy that regret is against. phase_ends: in steps, (phases,); evaluated: which phases were evaluated,
+        (phases,); weights: how much each evaluated phase counts, (evaluated phases,).
+    last_policy: of the first run, (states, actions).
+    multichain: how many phases, of all runs, have a policy whose gain depends on the state.
+    online_learning: None where its bound does not apply; `refused` says why.
     """
 
-    algorithm: Any
+    algorithm: Learner[Any]
     mdp: FiniteMDP
     against: Comparator
     phase_ends: NDArray[np.int64]
@@ -80,30 +83,28 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
     results: one, or several of the same algorithm on the same problem, which may come one after the other.
     """
     refused: dict[str, str] = {}
-    parts: list[dict[str, Any]] = []
+    runs: list[_RunAnalysis] = []
     first, fixed = None, None
     for result in [results] if isinstance(results, Result) else results:
         if first is None or fixed is None:
             first, fixed = result, make_comparator(recorded(result)[1], against)
         _check_alike(result, first)
-        parts += [_taken_apart(phases, fixed, refused) for phases in exact_phases(result, fixed)]
+        runs += [_analyse_run(phases, fixed, refused) for phases in exact_phases(result, fixed)]
     if first is None or fixed is None:
         raise InvalidInput("there are no results to analyse")
     record, mdp = recorded(first)
-    whole = {name: stacked([part[name] for part in parts]) for name in parts[0] if name not in (*refused, "multichain")}
+    online = [run.online_learning for run in runs if run.online_learning is not None]
     return Analysis(
-        algorithm=first.algorithm,
-        mdp=mdp,
-        against=fixed,
-        phase_ends=first.phase_ends,
-        evaluated=record.evaluated,
-        weights=record.weights,
-        num_runs=len(parts),
-        last_policy=first.final_policy[0],
+        algorithm=first.algorithm, mdp=mdp, against=fixed, phase_ends=first.phase_ends, evaluated=record.evaluated,
+        weights=record.weights, num_runs=len(runs), last_policy=first.final_policy[0],
+        multichain=sum(run.multichain for run in runs),
+        decomposition=_stack([run.decomposition for run in runs]),
+        errors=_stack([run.errors for run in runs]),
+        relative_q=_stack([run.relative_q for run in runs]),
+        noise=_stack([run.noise for run in runs]),
+        online_learning=_stack(online) if len(online) == len(runs) else None,
         refused=refused,
-        multichain=sum(part["multichain"] for part in parts),
-        **({"online_learning": None} | whole),
-    )
+    )  # fmt: skip
 
 
 def _check_alike(result: Result, first: Result) -> None:
@@ -112,45 +113,50 @@ def _check_alike(result: Result, first: Result) -> None:
         raise InvalidInput("results that are analysed together must be of one algorithm on one problem, equally long")
 
 
-def _taken_apart(phases: Phases, against: Comparator, refused: dict[str, str]) -> dict[str, Any]:
-    """All parts of one run. What is refused, and why, is noted."""
-    found: dict[str, Any] = {
-        "multichain": int((~phases.unichain).sum()),
-        "decomposition": split(phases, against),
-        "errors": evaluation_errors(phases, against),
-        "relative_q": relative_q(phases),
-        "noise": noise_scale(phases),
-        "online_learning": None,
-    }
+@dataclass(frozen=True, eq=False)
+class _RunAnalysis:
+    """The parts of one run."""
+
+    multichain: int
+    decomposition: Decomposition
+    errors: EvaluationErrors
+    relative_q: RelativeQ
+    noise: NoiseScale
+    online_learning: OnlineLearning | None
+
+
+def _analyse_run(phases: Phases, against: Comparator, refused: dict[str, str]) -> _RunAnalysis:
+    """All parts of one run. Why there is no bound for online learning is noted in `refused`."""
+    online = None
     try:
-        found["online_learning"] = online_learning(phases, against)
+        online = online_learning(phases, against)
     except DoesNotExist as error:
         refused["online_learning"] = str(error)
-    return found
+    return _RunAnalysis(
+        multichain=int((~phases.unichain).sum()),
+        decomposition=decompose(phases, against),
+        errors=evaluation_errors(phases, against),
+        relative_q=relative_q(phases),
+        noise=noise_scale(phases),
+        online_learning=online,
+    )
 
 
 def analysed_runs(
-    algorithm: Any,
-    mdp: FiniteMDP,
-    num_steps: int,
-    num_runs: int = 20,
-    seed: int = 0,
-    *,
-    features: Any = None,
-    threads: int = 1,
-    progress: bool | None = None,
-) -> Analysis:
+    algorithm: Learner[Any], mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
+    features: Features | None = None, threads: int = 1, progress: bool | None = None,
+) -> Analysis:  # fmt: skip
     """Run an algorithm and analyse it, a few runs at a time: memory does not grow with their number.
 
     progress: show a bar; by default, if the block around it is `showing_progress`.
     """
     at_least(1, num_steps=num_steps, num_runs=num_runs)
     algorithm.check()
-    phases = _count_stretches(algorithm, num_steps, mdp)
+    phases = _count_policies(algorithm, num_steps, mdp)
     size = max(1, RECORDED // (4 * phases * mdp.num_states * mdp.num_actions))
 
-    def some() -> Iterator[Result]:
-        with progress_bar("taking regret apart", num_runs, show=progress) as advance:
+    def results() -> Iterator[Result]:
+        with progress_bar("regret decomposition", num_runs, show=progress) as advance:
             for start in range(0, num_runs, size):
                 count = min(size, num_runs - start)
                 yield run(
@@ -159,18 +165,15 @@ def analysed_runs(
                 )  # fmt: skip
                 advance(count)
 
-    return analyse(some())
+    return analyse(results())
 
 
-def _count_stretches(algorithm: Any, num_steps: int, mdp: FiniteMDP) -> int:
-    """About how many policies there are in so many steps: phases, what is left over, and explorations."""
-    if not hasattr(algorithm, "phase_length"):
-        return num_steps
-    phases = count_phases(algorithm, num_steps, (1, *mdp.rewards.shape)) + 1
-    return 2 * phases if getattr(algorithm, "exploration", ()) else phases
+def _count_policies(algorithm: Learner[Any], num_steps: int, mdp: FiniteMDP) -> int:
+    """About how many policies act in so many steps: of phases, of the steps left over, and of explorations."""
+    phases = algorithm.count_phases(num_steps, space_of(mdp)) + 1
+    return phases if algorithm.inner is algorithm else 2 * phases
 
 
-def stacked(parts: list[Part]) -> Part:
-    """The same part of many runs as one, with an axis of runs in front."""
-    names = [field.name for field in dataclasses.fields(parts[0])]  # type: ignore[arg-type]
-    return type(parts[0])(**{name: np.stack([getattr(part, name) for part in parts]) for name in names})
+def _stack(parts: list[Part]) -> Part:
+    """The same dataclass of many runs as one, with an axis of runs in front of each array."""
+    return type(parts[0])(**{name: np.stack([vars(part)[name] for part in parts]) for name in vars(parts[0])})

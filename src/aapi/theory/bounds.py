@@ -1,10 +1,10 @@
-"""The paper's theorem with the true constants of a problem, and the phase length that it recommends."""
+"""The paper's theorem with the exact constants of a problem, and the phase length that it recommends."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
 
 __all__ = ["Constants", "Theorem", "constants", "recommended_phase_length", "theorem"]
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,10 @@ class Constants:
 
 
 def constants(mdp: FiniteMDP) -> Constants:
-    """All of them, exactly; the mixing time by a search where there are too many policies."""
+    """All constants, exactly; the mixing time by a search where there are too many policies to try all."""
     solution, refused = solve(mdp), dict[str, str]()
 
-    def ask(name: str, compute: Callable[[], Any]) -> Any:
+    def ask(name: str, compute: Callable[[], Value]) -> Value | None:
         try:
             return compute()
         except (DoesNotExist, TooLarge) as error:
@@ -70,7 +72,7 @@ class Theorem:
 
     noise: K t + 4 t (2 K T ln(T/δ))^½; estimation, of R1: T (ε₀ + C̃ (ln(1/δ)/τ)^½);
     online_learning, of R2: ρ τ t⁴ log₂⁴ K + T (C̃² ln(1/δ)/τ + ε₀²).
-    rate: t² (ρ C̃²)^⅓ T^⅔ + T ε₀, the theorem's own words, which leave out logarithms, too.
+    rate: t² (ρ C̃²)^⅓ T^⅔ + T ε₀, the theorem as it is stated, which leaves out logarithms, too.
     """
 
     noise: float
@@ -88,7 +90,7 @@ def theorem(
     num_steps: int, phase_length: float, *, mixing_time: float, mismatch: float, constant: float,
     approximation_error: float = 0.0,
 ) -> Theorem:  # fmt: skip
-    """For rewards in [0, 1]; constant: C̃, approximation_error: ε₀, as `error_decay` fits them."""
+    """The bound for rewards in [0, 1]; constant: C̃, approximation_error: ε₀, as `error_decay` fits them."""
     finite(0.0, strictly=True, num_steps=num_steps, phase_length=phase_length, mixing_time=mixing_time)
     finite(0.0, mismatch=mismatch, constant=constant, approximation_error=approximation_error)
     T, tau, t, log = float(num_steps), float(phase_length), float(mixing_time), math.log(num_steps)

@@ -1,29 +1,31 @@
-"""How good policy evaluation is, in the norms of the paper's condition, and how that decays with τ."""
+"""Errors of policy evaluation in the norms of the paper's condition, and how they decay with the phase length τ."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.optimize
 
-from aapi.algorithms import simulator
+from aapi.batch import simulator
 from aapi.checks import at_least, check_probability, one_of
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import estimate, exact_q_values
 from aapi.progress import progress_bar
+from aapi.simulation import Stretch
 from aapi.statistics import bootstrapped
 from aapi.theory.comparator import make_comparator, policy_table
 from aapi.theory.norms import root_of_squares
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from aapi.evaluation import Evaluation
+    from aapi.features import Features
     from aapi.mdp import FiniteMDP
     from aapi.statistics import Interval
     from aapi.theory.comparator import Comparator
@@ -47,14 +49,18 @@ class EvaluationErrors:
     current: NDArray[np.float64]
     span: NDArray[np.float64]
 
+    def norm(self, name: str) -> NDArray[np.float64]:
+        """The errors in one of ERROR_NORMS."""
+        return np.asarray(vars(self)[name])
+
 
 def evaluation_errors(phases: Phases, against: Comparator) -> EvaluationErrors:
     """The errors of one run."""
     which = phases.evaluated
-    return measured(phases.q_hats - phases.q_values[which], phases.policies[which], against)
+    return measure_errors(phases.q_hats - phases.q_values[which], phases.policies[which], against)
 
 
-def measured(errors: NDArray[np.float64], policies: NDArray[np.float64], against: Comparator) -> EvaluationErrors:
+def measure_errors(errors: NDArray[np.float64], policies: NDArray[np.float64], against: Comparator) -> EvaluationErrors:
     """The norms of D, of shape (phases, states, actions)."""
     by_state = np.ptp(errors, axis=2) / 2
     return EvaluationErrors(
@@ -92,17 +98,9 @@ class ErrorDecay:
 
 
 def error_decay(
-    mdp: FiniteMDP,
-    evaluate: Evaluation,
-    phase_lengths: Sequence[int],
-    *,
-    policy: ArrayLike | None = None,
-    num_runs: int = 50,
-    seed: int = 0,
-    delta: float = 0.05,
-    norm: str = "sup",
-    features: Any = None,
-) -> ErrorDecay:
+    mdp: FiniteMDP, evaluate: Evaluation, phase_lengths: Sequence[int], *, policy: ArrayLike | None = None,
+    num_runs: int = 50, seed: int = 0, delta: float = 0.05, norm: str = "sup", features: Features | None = None,
+) -> ErrorDecay:  # fmt: skip
     """Evaluate a policy, by default the uniform one, from phases of several lengths, and fit ε₀ and C̃.
 
     The fit is of relative errors, its intervals are over runs.
@@ -118,24 +116,29 @@ def error_decay(
     evaluate.check(int(lengths[0]))
     uniform = np.full((mdp.num_states, mdp.num_actions), 1.0 / mdp.num_actions)
     table = policy_table(mdp, uniform if policy is None else policy)
-    against, exact = make_comparator(mdp), exact_q_values(mdp, table[None])[1][0]
-    errors = np.empty((len(lengths), num_runs))
-    policies, simulate = np.repeat(table[None], num_runs, axis=0), simulator(mdp, features, seed)
-    with progress_bar("phases of several lengths", int(lengths.sum())) as advance:
-        for i, length in enumerate(lengths.tolist()):
-            simulation = simulate(range(num_runs))
-            q_hats = estimate(evaluate, simulation, policies, simulation.rollout(policies, length))
-            errors[i] = getattr(measured(q_hats - exact, policies, against), norm)
-            advance(length)
+    measured = _phase_errors(mdp, evaluate, table, lengths, num_runs, seed, features)
+    errors = np.array([found.norm(norm) for found in measured])
     if not errors.min() > 0.0:
         raise DoesNotExist("the evaluation is exact: there is no error to fit")
     rates = np.sqrt(math.log(1.0 / delta) / lengths)
-
-    def fitted(sample: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _fit(rates, np.quantile(sample, 1.0 - delta, axis=1))
-
-    constant, floor = bootstrapped(fitted, errors)
+    constant, floor = bootstrapped(lambda sample: _fit(rates, np.quantile(sample, 1.0 - delta, axis=1)), errors)
     return ErrorDecay(norm, delta, lengths, errors, np.quantile(errors, 1.0 - delta, axis=1), floor, constant)
+
+
+def _phase_errors(
+    mdp: FiniteMDP, evaluate: Evaluation, table: NDArray[np.float64], lengths: NDArray[np.int64], num_runs: int,
+    seed: int, features: Features | None,
+) -> Iterator[EvaluationErrors]:  # fmt: skip
+    """The errors of evaluating a policy from one phase, (runs,), for each length of the phase."""
+    against, exact = make_comparator(mdp), exact_q_values(mdp, table[None])[1][0]
+    policies, simulate = np.repeat(table[None], num_runs, axis=0), simulator(mdp, features, seed)
+    with progress_bar("phases of several lengths", int(lengths.sum())) as advance:
+        for length in lengths.tolist():
+            simulation = simulate(range(num_runs))
+            data = simulation.rollout(Stretch(1, 0, length, policies), length)
+            found = estimate(evaluate, simulation.space, policies, data)
+            yield measure_errors(found.q_hat - exact, policies, against)
+            advance(length)
 
 
 def _fit(rates: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aapi.algorithms import Politex
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import ExactQ
+from aapi.evaluation import ExactQ, as_evaluation
+from aapi.learners import Learner, PolicyIteration, Politex
 from aapi.theory.analysis import Analysis, analysed_runs
+from aapi.theory.bound_checks import DELTA, BoundCheck, check_bounds
 from aapi.theory.bounds import Constants, Theorem, constants, recommended_phase_length, theorem
 from aapi.theory.evaluation_error import ErrorDecay, error_decay
-from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth
-from aapi.theory.pairs import DELTA, Pair, measured_pairs
+from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth, shortest_phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from aapi.features import Features
     from aapi.mdp import FiniteMDP
 
 __all__ = ["Examination", "examine"]
@@ -31,6 +32,7 @@ LARGEST_EXACT = 100  # states: beyond, thousands of exact evaluations take minut
 class Examination:
     """What `examine` found; `refused` has a reason for each part that is missing.
 
+    checks: each lemma about runs with its bound, and what was measured.
     decays: errors of evaluating the first policy, which is uniform, and the last one of the first run.
     growth: of regret with T; exact: regret after K phases with exact Q, for several K; both by algorithm.
     phase_lengths: what the theorem recommends, by `mismatch` and by `optimal_mismatch`.
@@ -39,7 +41,7 @@ class Examination:
     algorithm: str
     analysis: Analysis
     constants: Constants
-    pairs: list[Pair]
+    checks: list[BoundCheck]
     decays: dict[str, ErrorDecay]
     growth: dict[str, Growth]
     exact: dict[str, dict[int, float]]
@@ -49,68 +51,70 @@ class Examination:
 
 
 def examine(
-    algorithms: Mapping[str, Any],
-    mdp: FiniteMDP,
-    num_steps: int,
-    num_runs: int = 20,
-    seed: int = 0,
-    *,
-    features: Any = None,
-    threads: int = 1,
-) -> Examination:
+    algorithms: Mapping[str, Learner[Any]], mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
+    features: Features | None = None, threads: int = 1,
+) -> Examination:  # fmt: skip
     """Take the regret of the first of some algorithms apart, and compare its growth with that of the others."""
-    if not algorithms or not all(hasattr(each, "phase_length") for each in algorithms.values()):
-        raise InvalidInput("algorithms must be a mapping from names to algorithms with a phase_length, and not empty")
+    if not algorithms:
+        raise InvalidInput("algorithms must be a mapping from names to learners, and not empty")
     name, first = next(iter(algorithms.items()))
-    how = {"features": features, "threads": threads}
-    analysis = analysed_runs(first, mdp, num_steps, num_runs, seed, **how)
+    analysis = analysed_runs(first, mdp, num_steps, num_runs, seed, features=features, threads=threads)
     known = constants(mdp)
     refused = analysis.refused | known.refused
     decays = _decays(first, mdp, seed, features, analysis, refused)
     growth: dict[str, Growth] = {}
+    steps = doublings(num_steps, DOUBLINGS)
     for each, algorithm in algorithms.items():
         try:
-            steps = doublings(num_steps, DOUBLINGS)
-            growth[each] = regret_growth(algorithm, mdp, steps, num_runs=num_runs, seed=seed, **how)
+            growth[each] = regret_growth(
+                algorithm, mdp, steps, num_runs=num_runs, seed=seed, features=features, threads=threads
+            )
         except DoesNotExist as error:
             refused[f"growth_{each}"] = str(error)
-    found = _theorem(num_steps, _length(first, analysis), known, decays.get("uniform"), refused)
+    found = _theorem(num_steps, _mean_length(first, analysis), known, decays.get("uniform"), refused)
     exact = _exact(algorithms, mdp, known, refused)
-    return Examination(name, analysis, known, measured_pairs(analysis, known), decays, growth, exact, *found, refused)
+    return Examination(name, analysis, known, check_bounds(analysis, known), decays, growth, exact, *found, refused)
 
 
-def _length(algorithm: Any, analysis: Analysis) -> float:
+def _mean_length(algorithm: Learner[Any], analysis: Analysis) -> float:
     """τ; of a schedule, the mean."""
-    length = algorithm.phase_length
-    return float(analysis.lengths.mean() if callable(length) else length)
+    return float(analysis.lengths.mean() if algorithm.phase_steps is None else algorithm.phase_steps)
 
 
 def _decays(
-    algorithm: Any, mdp: FiniteMDP, seed: int, features: Any, analysis: Analysis, refused: dict[str, str]
-) -> dict[str, ErrorDecay]:
+    algorithm: Learner[Any], mdp: FiniteMDP, seed: int, features: Features | None, analysis: Analysis,
+    refused: dict[str, str],
+) -> dict[str, ErrorDecay]:  # fmt: skip
     """How errors decay with τ, for the first policy and a last one."""
     found: dict[str, ErrorDecay] = {}
-    evaluate = getattr(algorithm, "evaluate", None)
-    lengths = doublings(max(64 * int(getattr(evaluate, "horizon", 1)), 1 << 14), LENGTHS)
+    lengths = doublings(max(64 * shortest_phase(algorithm), 1 << 14), LENGTHS)
     for name, policy in (("uniform", None), ("last", analysis.last_policy)):
         try:
-            if evaluate is None:
+            if not isinstance(algorithm.inner, PolicyIteration):
                 raise DoesNotExist("the algorithm has no evaluation of policies by itself")
-            found[name] = error_decay(mdp, evaluate, lengths, policy=policy, seed=seed, delta=DELTA, features=features)
+            found[name] = error_decay(
+                mdp,
+                as_evaluation(algorithm.inner.evaluate),
+                lengths,
+                policy=policy,
+                seed=seed,
+                delta=DELTA,
+                features=features,
+            )
         except DoesNotExist as error:
             refused[f"decay_{name}"] = str(error)
     return found
 
 
 def _exact(
-    algorithms: Mapping[str, Any], mdp: FiniteMDP, known: Constants, refused: dict[str, str]
+    algorithms: Mapping[str, Learner[Any]], mdp: FiniteMDP, known: Constants, refused: dict[str, str]
 ) -> dict[str, dict[int, float]]:
     """Regret after K phases with exact Q, for several K; also of POLITEX at the temperature of its analysis."""
     if mdp.num_states > LARGEST_EXACT:
         refused["exact"] = f"exact Q-functions in every step are computed for at most {LARGEST_EXACT} states"
         return {}
     tuned = Politex(phase_length=1, evaluate=ExactQ(), eta=known.reward_range or 1.0, schedule="horizon")
-    learners = {name: each for name, each in algorithms.items() if hasattr(each, "evaluate")}
+    learners = {name: each for name, each in algorithms.items() if isinstance(each.inner, PolicyIteration)}
     return {
         name: {k: float(exact_regret(learner, mdp, k)[-1]) for k in doublings(EXACT_PHASES, DOUBLINGS)}
         for name, learner in (learners | {"politex, tuned to K": tuned}).items()

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.algorithms import count_phases, run
+from aapi.batch import run, space_of
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import ExactQ, exact_q_values
+from aapi.evaluation import ExactQ, as_evaluation, exact_q_values
+from aapi.learners import Learner, PolicyIteration
 from aapi.mdp import solve
 from aapi.progress import progress_bar
 from aapi.statistics import bootstrapped
@@ -21,15 +22,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from aapi.features import Features
     from aapi.mdp import FiniteMDP
     from aapi.statistics import Interval
 
-__all__ = ["Growth", "doublings", "exact_regret", "regret_growth"]
+__all__ = ["Growth", "doublings", "exact_regret", "regret_growth", "shortest_phase"]
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Regret for several T, with τ = phase_lengths; regrets: (steps, runs).
+    """Regret for several T = steps, with τ = phase_lengths, both (T,); regrets: (T, runs).
 
     exponent: p in regret ≈ c T^p, the slope of the logarithm of the mean over runs; its interval is over runs.
     """
@@ -52,73 +54,73 @@ def doublings(largest: int, count: int) -> list[int]:
 
 
 def regret_growth(
-    algorithm: Any,
-    mdp: FiniteMDP,
-    steps: Sequence[int],
-    *,
-    num_runs: int = 20,
-    seed: int = 0,
-    power: float = 2.0 / 3.0,
-    features: Any = None,
-    threads: int = 1,
-) -> Growth:
+    algorithm: Learner[Any], mdp: FiniteMDP, steps: Sequence[int], *, num_runs: int = 20, seed: int = 0,
+    power: float = 2.0 / 3.0, features: Features | None = None, threads: int = 1,
+) -> Growth:  # fmt: skip
     """Run an algorithm for several T, its phase length scaled as T^power, and fit the exponent of its regret.
 
     The algorithm's own phase length is that of the largest T. Shorter ones are no shorter than the horizon of its
-    returns. A schedule stays as it is, and its phase lengths are told as means.
+    returns. A schedule stays as it is, and the phase lengths of the result are means.
     """
-    if not hasattr(algorithm, "phase_length") or not hasattr(algorithm, "__dataclass_fields__"):
-        raise InvalidInput(f"growth needs a dataclass with a phase_length, which {algorithm!r} is not")
     if len(set(steps)) < 2:
         raise DoesNotExist(f"regret has no exponent: steps must be two different numbers at least, not {list(steps)}")
     horizons = np.array(sorted(set(steps)))
-    shortest = getattr(getattr(algorithm, "evaluate", None), "horizon", 1)
-    if callable(algorithm.phase_length):
-        phases = [max(1, count_phases(algorithm, steps, (1, *mdp.rewards.shape))) for steps in horizons.tolist()]
-        lengths = horizons // np.array(phases)
-    else:
-        scaled = algorithm.phase_length * (horizons / horizons[-1]) ** power
-        lengths = np.maximum(scaled, shortest).round().astype(int)
+    lengths = _phase_lengths(algorithm, mdp, horizons, power)
     found = []
     with progress_bar("growth of regret", int(horizons.sum())) as advance:
         for num_steps, length in zip(horizons.tolist(), lengths.tolist(), strict=True):
-            scheduled = callable(algorithm.phase_length)
-            one = algorithm if scheduled else dataclasses.replace(algorithm, phase_length=length)
             result = run(
-                one,
-                mdp,
-                num_steps,
-                num_runs,
-                seed,
-                grid=[num_steps],
-                features=features,
-                threads=threads,
-                progress=False,
-            )
+                algorithm.with_phase_steps(length), mdp, num_steps, num_runs, seed, grid=[num_steps],
+                features=features, threads=threads, progress=False,
+            )  # fmt: skip
             found.append(result.regret[:, -1])
             advance(num_steps)
-    regrets, logs = np.array(found), np.log(horizons)
+    exponent, intercept = _fit_exponent(horizons, np.array(found))
+    return Growth(horizons, lengths, np.array(found), exponent, intercept.estimate)
+
+
+def _phase_lengths(
+    algorithm: Learner[Any], mdp: FiniteMDP, horizons: NDArray[np.int64], power: float
+) -> NDArray[np.int64]:
+    """τ for each T; of a schedule, the mean."""
+    if algorithm.phase_steps is None:
+        space = space_of(mdp)
+        phases = [max(1, algorithm.count_phases(steps, space)) for steps in horizons.tolist()]
+        return np.asarray(horizons // np.array(phases))
+    scaled = algorithm.phase_steps * (horizons / horizons[-1]) ** power
+    return np.asarray(np.maximum(scaled, shortest_phase(algorithm)).round().astype(int))
+
+
+def shortest_phase(algorithm: Learner[Any]) -> int:
+    """The shortest phase by which an algorithm can evaluate policies: the length of its returns, if it has some."""
+    inner = algorithm.inner
+    return as_evaluation(inner.evaluate).shortest_phase if isinstance(inner, PolicyIteration) else 1
+
+
+def _fit_exponent(horizons: NDArray[np.int64], regrets: NDArray[np.float64]) -> list[Interval]:
+    """p and ln c in regret ≈ c T^p."""
+    logs = np.log(horizons)
     if not regrets.mean(axis=1).min() > 0.0:
         raise DoesNotExist("regret has no exponent: its mean over runs is not positive for all T")
 
     def fitted(sample: NDArray[np.float64]) -> NDArray[np.float64]:
         means = sample.mean(axis=1)
-        if not means.min() > 0.0:
-            return np.full(2, np.nan)
-        return np.polyfit(logs, np.log(means), 1)
+        return np.polyfit(logs, np.log(means), 1) if means.min() > 0.0 else np.full(2, np.nan)
 
-    exponent, intercept = bootstrapped(fitted, regrets)
-    return Growth(horizons, lengths, regrets, exponent, intercept.estimate)
+    return bootstrapped(fitted, regrets)
 
 
-def exact_regret(algorithm: Any, mdp: FiniteMDP, num_phases: int) -> NDArray[np.float64]:
+def exact_regret(algorithm: Learner[Any], mdp: FiniteMDP, num_phases: int) -> NDArray[np.float64]:
     """Σ_{s≤k} (λ_* − λ_{π_s}) for k = 1, …, K, when every Q̂ is exact and τ = 1: online learning, and nothing else.
 
     A temperature that is tuned to K makes each K a run of its own.
     """
     at_least(1, num_phases=num_phases)
-    alone = {"exploration": ()} if hasattr(algorithm, "exploration") else {}
-    exact = dataclasses.replace(algorithm, phase_length=1, evaluate=ExactQ(), **alone)
+    if not isinstance(algorithm.inner, PolicyIteration):
+        raise InvalidInput(
+            f"regret with exact Q needs an algorithm that evaluates policies, which {algorithm!r} is not"
+        )
+    exact = dataclasses.replace(algorithm.inner, phase_length=1, evaluate=ExactQ())
     record = run(exact, mdp, num_phases, record=True, grid=[num_phases]).record
     gains = exact_q_values(mdp, record.policies[0])[0][:, mdp.initial_state]  # type: ignore[union-attr]
     return np.cumsum(solve(mdp).gains[mdp.initial_state] - gains)

@@ -1,4 +1,4 @@
-"""Adaptive optimistic follow-the-regularised-leader (AO-FTRL): the regret in each state, against the lemma's bound.
+"""Adaptive optimistic follow-the-regularised-leader (AO-FTRL, Mohri and Yang 2016): regret and bound in each state.
 
 In one state, f_k = π_k(·|x), the reward vectors are q_k = Q̂_k(x,·), and f_{k+1} maximises ⟨f, Σ_{s≤k} q_s + M_{k+1}⟩ −
 η_k R(f), with R(f) = Σ_a f ln f + ln A, which is not negative and 1-strongly convex in ‖·‖₁. Where phases differ in
@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aapi.approximation.boltzmann import boltzmann
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist
-from aapi.improvement.boltzmann import boltzmann
 from aapi.theory.norms import root_of_squares
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ class OnlineLearning:
 
         For the adaptive rate, where c (Σ s²)^½ = η_K; if c > 2, with 2 for 2/c + c/2.
         """
-        heat, root = self.temperature, self.surprise
+        eta, root = self.temperature, self.surprise
         with np.errstate(divide="ignore"):  # at temperature 0, the bound is infinite
-            inverse = np.where(root > 0.0, root / np.where(root > 0.0, heat, 1.0), 0.0)
-        stability = np.where(heat <= 2.0 * root, 2.0 * inverse * root + 0.5 * heat, 2.0 * root)
+            inverse = np.where(root > 0.0, root / np.where(root > 0.0, eta, 1.0), 0.0)
+        stability = np.where(eta <= 2.0 * root, 2.0 * inverse * root + 0.5 * eta, 2.0 * root)
         return np.asarray(stability + self.regularisation - self.movement + self.prediction)
 
     def patched_lemma(self, num_actions: int) -> NDArray[np.float64]:
@@ -97,7 +97,7 @@ def lemma_eta(num_actions: int) -> float:
 
 
 def online_learning(phases: Phases, against: Comparator) -> OnlineLearning:
-    """The regret of one run; an error that says why, for algorithms that are no follow-the-regularised-leader."""
+    """The regret of one run. Raises DoesNotExist for algorithms that do not follow the regularised leader."""
     if not phases.evaluated.any():
         raise DoesNotExist("no phase was evaluated")
     if phases.temperatures is None or phases.surprises is None or phases.predictions is None:
@@ -110,42 +110,41 @@ def online_learning(phases: Phases, against: Comparator) -> OnlineLearning:
 
 
 def regret_and_bound(
-    policies: NDArray[np.float64],
-    q_hats: NDArray[np.float64],
-    temperatures: NDArray[np.float64],
-    surprises: NDArray[np.float64],
-    predictions: NDArray[np.float64],
-    comparator: NDArray[np.float64],
-) -> OnlineLearning:
-    """Of K rounds in each of many states.
+    policies: NDArray[np.float64], q_hats: NDArray[np.float64], temperatures: NDArray[np.float64],
+    surprises: NDArray[np.float64], predictions: NDArray[np.float64], comparator: NDArray[np.float64],
+) -> OnlineLearning:  # fmt: skip
+    """The regret of K rounds, and the terms of its bound, in each of many states.
 
     policies: f_1 … f_{K+1}, (K + 1, states, actions); q_hats: q_k, and predictions: M_{k+1}, (K, states, actions);
     temperatures: η_k, and surprises: s_k, (K, states); comparator: f_*, (states, actions).
     """
-    num_actions = comparator.shape[1]
     now = np.broadcast_to(temperatures, surprises.shape)
-    before = np.concatenate([np.zeros_like(now[:1]), now[:-1]])
-    if (before > now * (1.0 + FALLS)).any():
-        raise DoesNotExist("the temperature falls at times, and the lemma needs it not to")
+    before = _temperatures_before(now, policies)
     leaders = boltzmann(np.cumsum(q_hats, axis=0) + predictions, now)
     if not np.abs(leaders - policies[1:]).max(initial=0.0) <= SAME:
         raise DoesNotExist("the policies do not follow the regularised leader")
-    uniform = np.ptp(policies[:-1], axis=2) == 0.0
-    before = np.where(uniform & (before == 0.0), now, before)
     moved = np.abs(np.diff(policies, axis=0)).sum(axis=2) ** 2
-    cautious = surprises <= before
     ratio = np.divide(surprises, before, out=np.zeros_like(surprises), where=before > 0.0)
-    stability = np.where(cautious, surprises * ratio, 2.0 * surprises - before)
+    stability = np.where(surprises <= before, surprises * ratio, 2.0 * surprises - before)
     logs = np.log(comparator, out=np.zeros_like(comparator), where=comparator > 0.0)
-    regulariser = (comparator * logs).sum(axis=1) + math.log(num_actions)
-    last, heat = slice(-1, None), now[-1].copy()
+    regulariser = (comparator * logs).sum(axis=1) + math.log(comparator.shape[1])
+    last = slice(-1, None)
     return OnlineLearning(
         regret=np.einsum("kxa,kxa->x", comparator - policies[:-1], q_hats),
         stability=stability.sum(axis=0),
-        regularisation=heat * regulariser,
+        regularisation=now[-1] * regulariser,
         movement=0.25 * (before * moved).sum(axis=0),
         prediction=np.einsum("kxa,kxa->x", predictions[last], policies[last] - comparator),
-        temperature=heat,
+        temperature=now[-1].copy(),
         surprise=root_of_squares(surprises, 0),
         printed_movement=0.25 * (now * moved).sum(axis=0),
     )
+
+
+def _temperatures_before(now: NDArray[np.float64], policies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """η_{k−1} for each η_k, (K, states); where the policy still is uniform and η_{k−1} = 0, η_k."""
+    before = np.concatenate([np.zeros_like(now[:1]), now[:-1]])
+    if (before > now * (1.0 + FALLS)).any():
+        raise DoesNotExist("the temperature falls at times, and the lemma needs it not to")
+    uniform = np.ptp(policies[:-1], axis=2) == 0.0
+    return np.where(uniform & (before == 0.0), now, before)

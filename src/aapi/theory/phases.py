@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.algorithms import Record, Result
+    from aapi.result import Record, Result
     from aapi.theory.comparator import Comparator
 
 __all__ = ["Phases", "exact_phases"]
 
-RARE = 1e-9
+RARE = 1e-9  # a probability of an action
 SAME = 1e-9  # gains closer than this, relative to the rewards, are one gain
 
 
@@ -33,7 +33,8 @@ class Phases:
     policies: π_k; but where Q is too large for a quick solution, without actions of probability below RARE: a run would
         have to be as long as 1/RARE to tell the difference, and states that only they lead out of would have values
         beyond double precision.
-    gains: λ_{π_k} from the state where the phase begins; weighed_gains: μ_*·λ_{π_k}; the same, where `unichain`.
+    gains: λ_{π_k} of the state where the phase begins; weighted_gains: Σ_x μ_*(x) λ_{π_k}(x). They are equal where the
+        gain does not depend on the state: `unichain`.
     q_values: Q_{π_k}; q_hats: Q̂_k; temperatures, surprises, predictions: η_k, ‖Q̂_k − M_k‖, M_{k+1}, or None; these
         three with `weights`, what the phases count, in them.
     reward_scale: the largest reward in absolute value.
@@ -44,7 +45,7 @@ class Phases:
     policies: NDArray[np.float64]
     next_policy: NDArray[np.float64]
     gains: NDArray[np.float64]
-    weighed_gains: NDArray[np.float64]
+    weighted_gains: NDArray[np.float64]
     unichain: NDArray[np.bool_]
     q_values: NDArray[np.float64]
     evaluated: NDArray[np.bool_]
@@ -72,7 +73,7 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
             policies=policies,
             next_policy=result.next_policy[run],
             gains=gains[np.arange(len(gains)), record.starts[run]],
-            weighed_gains=gains @ against.distribution,
+            weighted_gains=gains @ against.distribution,
             unichain=np.ptp(gains, axis=1) <= SAME * scale,
             q_values=q_values,
             evaluated=record.evaluated,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aapi.theory.comparator import Comparator
     from aapi.theory.phases import Phases
 
-__all__ = ["ACCURACY", "PARTS", "Decomposition", "split"]
+__all__ = ["ACCURACY", "PARTS", "Decomposition", "decompose"]
 
 STIFF = 1e6  # times the rewards: a Q that is larger
 ACCURACY = 1e-8  # how far the identities may be off, relative to the largest part of a run
@@ -38,10 +38,10 @@ class Decomposition:
                     that of the state in which the phase begins
     unevaluated     the pseudo-regret of phases that were not evaluated, such as the steps left over at the end
 
-    The second identity is the performance-difference lemma; `residual`, ([runs]), is how far both are off, relative to
-    the largest of all parts and sums of rewards. Where policies all but cut off some states from others, Q grows beyond
-    what double precision can subtract; these phases are `stiff`, and there the identity is not checked, but used to
-    tell the estimation.
+    The second identity is the performance-difference lemma (Cao 1999, Even-Dar et al. 2009).
+    residual        how far both identities are off, relative to the largest of all parts and sums of rewards, ([runs])
+    stiff           phases, ([runs,] phases), whose policies leave some states so rarely that Q grows beyond what double
+                    precision can subtract; there the estimation is what the second identity leaves
     """
 
     regret: NDArray[np.float64]
@@ -54,9 +54,13 @@ class Decomposition:
     residual: NDArray[np.float64]
     stiff: NDArray[np.bool_]
 
+    def part(self, name: str) -> NDArray[np.float64]:
+        """One of PARTS, ([runs,] phases)."""
+        return np.asarray(vars(self)[name])
+
     def cumulated(self, part: str) -> NDArray[np.float64]:
-        """The sum over the phases so far of one of PARTS."""
-        return np.asarray(np.cumsum(getattr(self, part), axis=-1))
+        """The sum over the phases so far of one of PARTS, ([runs,] phases)."""
+        return np.asarray(np.cumsum(self.part(part), axis=-1))
 
     def band(self, part: str) -> Band:
         """The mean over runs of `cumulated`, with a 95 % interval in each phase."""
@@ -64,10 +68,10 @@ class Decomposition:
 
     def total(self, part: str) -> NDArray[np.float64]:
         """The sum over all phases of one of PARTS, ([runs])."""
-        return np.asarray(getattr(self, part).sum(axis=-1))
+        return np.asarray(self.part(part).sum(axis=-1))
 
 
-def split(phases: Phases, against: Comparator) -> Decomposition:
+def decompose(phases: Phases, against: Comparator) -> Decomposition:
     """The parts of the regret of one run; an error, if rounding does not let them add up."""
     advantage = against.distribution[:, None] * (against.policy - phases.policies)  # μ_*(x) (π_*(a|x) − π_k(a|x))
     lengths, which = phases.lengths, phases.evaluated
@@ -76,7 +80,7 @@ def split(phases: Phases, against: Comparator) -> Decomposition:
     online_learning[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], phases.q_hats)
     errors = phases.q_values[which] - phases.q_hats
     estimation[which] = lengths[which] * np.einsum("kxa,kxa->k", advantage[which], errors)
-    confinement = np.where(which & ~phases.unichain, lengths * (phases.weighed_gains - phases.gains), 0.0)
+    confinement = np.where(which & ~phases.unichain, lengths * (phases.weighted_gains - phases.gains), 0.0)
     unevaluated = np.where(which, 0.0, pseudo_regret)
     stiff = which & (np.abs(phases.q_values).max(axis=(1, 2)) > STIFF * phases.reward_scale)
     estimation[stiff] = (pseudo_regret - online_learning - confinement)[stiff]

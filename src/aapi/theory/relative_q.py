@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RelativeQ", "printed_constant", "proven_constant", "relative_q"]
 
-STANDS_STILL = 1e-8  # a policy that changes by less than this says more about rounding than about Q
+LEAST_CHANGE = 1e-8  # of a policy; below, a quotient would be made of rounding errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class RelativeQ:
     @property
     def constant(self) -> float:
         """The largest quotient of the two that was met; nan if no policy changed."""
-        moved = self.policy_change > STANDS_STILL
+        moved = self.policy_change > LEAST_CHANGE
         return float((self.q_change[moved] / self.policy_change[moved]).max()) if moved.any() else math.nan
 
 

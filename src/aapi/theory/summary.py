@@ -1,10 +1,10 @@
-"""What an analysis found, as JSON: for machines, for the report, and to be stored."""
+"""The results of an analysis as JSON: for machines, for the report, and for the store."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from aapi.json_types import Json, JsonObject
     from aapi.statistics import Interval
     from aapi.theory.analysis import Analysis
+    from aapi.theory.bound_checks import BoundCheck
     from aapi.theory.examination import Examination
-    from aapi.theory.pairs import Pair
 
 __all__ = ["TERMS", "examination_summary", "online_terms", "summary"]
 
@@ -28,14 +29,15 @@ POINTS = 60  # of a curve
 TERMS = ("regret", "stability", "regularisation", "movement", "prediction", "bound")  # of online learning
 
 
-def summary(analysis: Analysis, pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Totals, curves of about POINTS phases, and pairs of theorem and measurement. All numbers are finite, or null."""
+def summary(analysis: Analysis, checks: Sequence[BoundCheck]) -> JsonObject:
+    """Totals, curves of about POINTS phases, and bound checks (key `pairs`). All numbers are finite, or null."""
     parts = analysis.decomposition
     shown = {part: parts.cumulated(part) for part in PARTS}
-    for part in ("confinement", "unevaluated"):  # nothing, mostly
-        if not getattr(parts, part).any():
+    for part in ("confinement", "unevaluated"):  # zero, mostly
+        if not parts.part(part).any():
             del shown[part]
-    kept, some = _thinned(len(analysis.phase_ends)), _thinned(int(analysis.evaluated.sum()))
+    shown_phases = _thinned(len(analysis.phase_ends))
+    shown_evaluated = _thinned(int(analysis.evaluated.sum()))
     terms = online_terms(analysis)
     return {
         "runs": analysis.num_runs,
@@ -45,22 +47,22 @@ def summary(analysis: Analysis, pairs: Sequence[Pair]) -> dict[str, Any]:
         "multichain": analysis.multichain,
         "stiff": int(parts.stiff.sum()),
         "totals": {part: _band(values[:, -1]) for part, values in shown.items()},
-        "curves": {"steps": analysis.phase_ends[kept].tolist()}
-        | {part: _band(values[:, kept]) for part, values in shown.items()},
-        "errors": {"steps": analysis.phase_ends[analysis.evaluated][some].tolist()}
-        | {norm: _band(getattr(analysis.errors, norm)[:, some]) for norm in ERROR_NORMS},
+        "curves": {"steps": analysis.phase_ends[shown_phases].tolist()}
+        | {part: _band(values[:, shown_phases]) for part, values in shown.items()},
+        "errors": {"steps": analysis.phase_ends[analysis.evaluated][shown_evaluated].tolist()}
+        | {norm: _band(analysis.errors.norm(norm)[:, shown_evaluated]) for norm in ERROR_NORMS},
         "online_learning": None
         if terms is None
         else {name: _numbers(term) for name, term in terms.items()} | {"exceeded": _exceeded(analysis)},
         "relative_q": _number(analysis.relative_q.constant),
-        "pairs": [_pair(pair) for pair in pairs],
+        "pairs": [_check(check) for check in checks],
         "refused": analysis.refused,
     }
 
 
-def examination_summary(found: Examination) -> dict[str, Any]:
+def examination_summary(found: Examination) -> JsonObject:
     """The same for an examination, with what it found about the problem, evaluation and growth."""
-    return summary(found.analysis, found.pairs) | {
+    return summary(found.analysis, found.checks) | {
         "algorithm": found.algorithm,
         "constants": dataclasses.asdict(found.constants),
         "evaluation": {
@@ -99,7 +101,8 @@ def online_terms(analysis: Analysis) -> dict[str, NDArray[np.float64]] | None:
     if found is None or analysis.unit is None:
         return None
     weights = analysis.unit * analysis.against.distribution
-    return {term: (getattr(found, term) * weights).mean(axis=0) for term in TERMS}
+    terms = vars(found) | {"bound": found.bound}
+    return {term: (terms[term] * weights).mean(axis=0) for term in TERMS}
 
 
 def _exceeded(analysis: Analysis) -> int:
@@ -110,11 +113,11 @@ def _exceeded(analysis: Analysis) -> int:
     return int((found.regret > found.bound + 1e-9 * np.abs(found.stability).max()).sum())
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
-    bound = None if pair.bound is None else _number(pair.bound)
+def _check(check: BoundCheck) -> JsonObject:
+    bound = None if check.bound is None else _number(check.bound)
     return {
-        "name": pair.name, "statement": pair.statement, "measured": _number(pair.measured), "bound": bound,
-        "reason": pair.reason, "holds": None if bound is None else pair.holds,
+        "name": check.name, "statement": check.statement, "measured": _number(check.measured), "bound": bound,
+        "reason": check.reason, "holds": None if bound is None else check.holds,
     }  # fmt: skip
 
 
@@ -122,16 +125,16 @@ def _thinned(count: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, max(count - 1, 0), min(POINTS, count)).round().astype(np.int64))
 
 
-def _band(values: NDArray[np.float64]) -> dict[str, Any]:
+def _band(values: NDArray[np.float64]) -> JsonObject:
     found = band(values)
-    return {name: _numbers(getattr(found, name)) for name in ("mean", "lower", "upper")}
+    return {"mean": _numbers(found.mean), "lower": _numbers(found.lower), "upper": _numbers(found.upper)}
 
 
-def _interval(found: Interval) -> dict[str, Any]:
+def _interval(found: Interval) -> JsonObject:
     return {name: _number(value) for name, value in dataclasses.asdict(found).items()}
 
 
-def _numbers(values: NDArray[np.float64]) -> Any:
+def _numbers(values: NDArray[np.float64]) -> Json:
     return _number(float(values)) if values.ndim == 0 else [_number(value) for value in values.tolist()]
 
 

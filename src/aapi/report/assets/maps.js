@@ -1,26 +1,35 @@
-// Drawing what is inside: maps of a grid, of a slice, of states; and one state over the whole run.
-function drawMap({ inside, frame }, quantity, [zmin, zmax]) {
-  const title = {
-    text: `${plain(inside.algorithm)}, run ${inside.about.run}, phase ${inside.phases[frame]} (to step ${inside.steps[frame].toLocaleString("en")})`,
-    font: { size: 13 },
-    x: 0.02,
-    xanchor: "left",
-  };
-  const frameOf = { title, margin: { l: 8, r: 8, t: 36, b: 8 } };
-  if (!inside.tables[quantity.table]) {
-    const why = `${plain(inside.algorithm)} has no ${quantity.table === "temperature" ? "temperature" : plain(quantity.label)}`;
-    return {
-      traces: [],
-      layout: layout({
-        ...frameOf,
-        xaxis: { visible: false },
-        yaxis: { visible: false },
-        annotations: [{ text: why, showarrow: false, x: 0.5, y: 0.5, xref: "paper", yref: "paper" }],
-      }),
-    };
+// Drawing the phases of a run: maps of a grid, of a slice, of states; and one state over the whole run.
+import { escapeMarkup } from "./format.js";
+import { centredText, colourOf, dashOf, isDark, makeLayout, plotTitle } from "./plots.js";
+import { clampPlace, KINDS, valuesOf } from "./traces.js";
+
+/** @typedef {import("./traces.js").Quantity} Quantity */
+/** @typedef {import("./traces.js").Place} Place */
+
+/** @param {StateSpace} space @param {Place | null} place the state that is followed; null for the first one */
+const followed = (space, place) => clampPlace(space, place ?? KINDS[space.kind].start(space));
+
+/** A map of one phase. @param {TraceData} run @param {number} frame @param {Quantity} quantity
+ * @param {[number, number]} range of the colours @param {Place | null} place @returns {Drawing} */
+export function drawMap(run, frame, quantity, [zmin, zmax], place) {
+  const { algorithm, phases, steps, space, problem } = run;
+  const end = steps[frame].toLocaleString("en");
+  const title = `${escapeMarkup(algorithm)}, run ${space.run}, phase ${phases[frame]} (to step ${end})`;
+  /** @param {object} more */
+  const layout = (more) => makeLayout({ title: plotTitle(title), margin: { l: 8, r: 8, t: 36, b: 8 }, ...more });
+  if (!run.tables[quantity.table]) {
+    const what = quantity.table === "temperature" ? "temperature" : escapeMarkup(quantity.label);
+    const hidden = { xaxis: { visible: false }, yaxis: { visible: false } };
+    const annotations = [centredText(`${escapeMarkup(algorithm)} has no ${what}`)];
+    return { traces: [], layout: layout({ ...hidden, annotations }) };
   }
-  const values = valuesOf(inside, quantity, frame);
-  const paint = {
+  const values = valuesOf(run, quantity, frame);
+  if (space.kind === "states" && !quantity.wide) {
+    const range = [Math.min(0, zmin), zmax * 1.05];
+    const yaxis = { title: escapeMarkup(quantity.label), range };
+    return { traces: [bars(values, algorithm)], layout: layout({ xaxis: stateAxis(values.length), yaxis }) };
+  }
+  const heat = {
     type: "heatmap",
     zmin,
     zmax,
@@ -28,160 +37,125 @@ function drawMap({ inside, frame }, quantity, [zmin, zmax]) {
     reversescale: Boolean(quantity.diverging),
     colorbar: { thickness: 10, len: 0.9, outlinewidth: 0, tickfont: { size: 11 } },
   };
-  return { grid: drawGrid, slice: drawSlice, states: drawStates }[inside.about.kind](
-    inside,
-    quantity,
-    values,
-    paint,
-    frameOf,
-  );
+  const draw = { grid: drawGrid, slice: drawSlice, states: drawStates }[space.kind];
+  const { traces, axes } = draw(space, values, heat, followed(space, place));
+  return { traces, layout: layout({ ...axes, ...(space.kind === "states" ? {} : { uirevision: problem }) }) };
 }
 
-const rows = (values, [down, across]) =>
+/** @param {number} count @returns {Axis} */
+const stateAxis = (count) => ({ title: "state", range: [-0.5, count - 0.5] });
+
+/** @param {number[]} values @param {string} algorithm */
+const bars = (values, algorithm) => ({
+  type: "bar",
+  x: values.map((_, state) => state),
+  y: values,
+  marker: { color: colourOf(algorithm) },
+  hovertemplate: "state %{x}: %{y:.4~g}<extra></extra>",
+});
+
+/** Rows of a table. @param {number[]} values @param {number[]} shape */
+const rowsOf = (values, [down, across]) =>
   Array.from({ length: down }, (_, i) => values.slice(i * across, (i + 1) * across));
-const mark = (x, y) =>
+
+/** White marks with black edges, which can be seen on any colour. @param {(number | string)[]} x
+ * @param {(number | string)[]} y @param {string} symbol @param {number} size */
+const marks = (x, y, symbol, size) =>
   [
-    [14, "#000000"],
-    [11, "#ffffff"],
-  ].map(([size, color]) => ({
-    x: [x],
-    y: [y],
+    { size: size + 3, color: "#000000" },
+    { size, color: "#ffffff" },
+  ].map((marker) => ({
+    x,
+    y,
     mode: "markers",
-    marker: { symbol: "square-open", size, color, line: { width: 2 } },
     hoverinfo: "skip",
+    marker: { symbol, ...marker, line: { width: 2 } },
   }));
 
-function drawGrid(inside, quantity, values, paint, frameOf) {
-  const { about } = inside,
-    [row, column] = placeOf(about),
-    gap = about.shape[1] > 25 ? 0 : 1;
-  const heat = {
-    ...paint,
-    z: rows(values, about.shape),
-    xgap: gap,
-    ygap: gap,
-    hovertemplate: "row %{y}, column %{x}: %{z:.4~g}<extra></extra>",
-  };
+/** @param {StateSpace} space @param {number[]} values @param {object} heat @param {Place} place */
+function drawGrid({ shape = [] }, values, heat, [row, column]) {
+  const gap = shape[1] > 25 ? 0 : 1;
+  const hovertemplate = "row %{y}, column %{x}: %{z:.4~g}<extra></extra>";
   const square = { constrain: "domain", showgrid: false };
   return {
-    traces: [heat, ...mark(column, row)],
-    layout: layout({
-      ...frameOf,
+    traces: [
+      { ...heat, z: rowsOf(values, shape), xgap: gap, ygap: gap, hovertemplate },
+      ...marks([column], [row], "square-open", 11),
+    ],
+    axes: {
       xaxis: { title: "column", ...square },
       yaxis: { title: "row", autorange: "reversed", scaleanchor: "x", ...square },
-      uirevision: inside.problem,
-    }),
+    },
   };
 }
 
-function drawSlice(inside, quantity, values, paint, frameOf) {
-  const { about } = inside,
-    [angle, turn] = placeOf(about),
-    z = rows(values, about.shape);
-  const heat = {
-    ...paint,
-    z: about.axes[1].map((_, j) => z.map((line) => line[j])),
-    x: about.axes[0],
-    y: about.axes[1],
-    hovertemplate: "angle %{x:.2f}, velocity %{y:.2f}: %{z:.4~g}<extra></extra>",
-  };
+/** @param {StateSpace} space @param {number[]} values @param {object} heat @param {Place} place */
+function drawSlice({ shape = [], axes = [] }, values, heat, [angle, velocity]) {
+  const rows = rowsOf(values, shape);
+  const [angles, velocities] = axes;
+  const z = velocities.map((_, j) => rows.map((row) => row[j]));
+  const hovertemplate = "angle %{x:.2f}, velocity %{y:.2f}: %{z:.4~g}<extra></extra>";
   return {
-    traces: [heat, ...mark(about.axes[0][angle], about.axes[1][turn])],
-    layout: layout({
-      ...frameOf,
-      xaxis: { title: "angle" },
-      yaxis: { title: "angular velocity" },
-      uirevision: inside.problem,
-    }),
+    traces: [
+      { ...heat, z, x: angles, y: velocities, hovertemplate },
+      ...marks([angles[angle]], [velocities[velocity]], "square-open", 11),
+    ],
+    axes: { xaxis: { title: "angle" }, yaxis: { title: "angular velocity" } },
   };
 }
 
-function drawStates(inside, quantity, values, paint, frameOf) {
-  const { actions, optimal } = inside.about;
-  const xaxis = { title: "state", range: [-0.5, optimal.length - 0.5] };
-  if (!quantity.wide) {
-    const bars = {
-      type: "bar",
-      x: values.map((_, state) => state),
-      y: values,
-      marker: { color: colour(inside.algorithm) },
-      hovertemplate: "state %{x}: %{y:.4~g}<extra></extra>",
-    };
-    return {
-      traces: [bars],
-      layout: layout({
-        ...frameOf,
-        xaxis,
-        yaxis: { title: plain(quantity.label), range: [Math.min(0, paint.zmin), paint.zmax * 1.05] },
-      }),
-    };
-  }
-  const heat = {
-    ...paint,
-    z: actions.map((_, action) => optimal.map((__, state) => values[state * actions.length + action])),
-    y: actions.map(plain),
-    xgap: 1,
-    ygap: 1,
-    hovertemplate: "state %{x}, %{y}: %{z:.4~g}<extra></extra>",
+/** States × actions, with rings at the optimal ones. @param {StateSpace} space @param {number[]} values
+ * @param {object} heat */
+function drawStates({ actions, optimal = [] }, values, heat) {
+  const z = actions.map((_, action) => optimal.map((__, state) => values[state * actions.length + action]));
+  const names = actions.map(escapeMarkup);
+  const hovertemplate = "state %{x}, %{y}: %{z:.4~g}<extra></extra>";
+  const rings = marks(
+    optimal.map((_, state) => state),
+    optimal.map((action) => names[action]),
+    "circle-open",
+    optimal.length > 30 ? 7 : 11,
+  );
+  return {
+    traces: [{ ...heat, z, y: names, xgap: 1, ygap: 1, hovertemplate }, ...rings],
+    axes: { xaxis: stateAxis(optimal.length), yaxis: { type: "category" } },
   };
-  const size = optimal.length > 30 ? 7 : 11;
-  const rings = [
-    [size + 3, "#000000"],
-    [size, "#ffffff"],
-  ].map(([width, color]) => ({
-    x: optimal.map((_, state) => state),
-    y: optimal.map((action) => plain(actions[action])),
-    mode: "markers",
-    hoverinfo: "skip",
-    marker: { symbol: "circle-open", size: width, color, line: { width: 2 } },
-  }));
-  return { traces: [heat, ...rings], layout: layout({ ...frameOf, xaxis, yaxis: { type: "category" } }) };
 }
 
-function drawTrace(quantity, step) {
-  const shown = distinct([insideOf("left"), insideOf("right")]).filter((inside) => inside.tables[quantity.table]);
-  const traces = shown.map((inside) => {
-    const index = KINDS[inside.about.kind].index(inside.about, placeOf(inside.about), quantity);
-    const values = inside.phases.map((_, frame) => valuesOf(inside, quantity, frame)[index]);
-    return {
-      x: inside.steps,
-      y: values,
-      mode: "lines+markers",
-      name: plain(inside.algorithm),
-      line: { color: colour(inside.algorithm), dash: dash(inside.algorithm), width: 2 },
-      marker: { size: 4 },
-      hovertemplate: "%{y:.4~g}",
-    };
-  });
-  const levels = traces.flatMap((trace) => trace.y);
-  const far = !quantity.range && Math.min(...levels) > 0 && Math.max(...levels) > 20 * Math.min(...levels);
-  const { about } = insideOf("left");
+/** One state over the whole run. @param {TraceData[]} runs the left one first @param {Quantity} quantity
+ * @param {number} step where the maps are @param {Place | null} place @returns {Drawing} */
+export function drawFollowed(runs, quantity, step, place) {
+  const traces = runs
+    .filter(({ tables }) => tables[quantity.table])
+    .map((run) => {
+      const { space, algorithm } = run;
+      const index = KINDS[space.kind].index(space, followed(space, place), quantity);
+      return {
+        x: run.steps,
+        y: run.phases.map((_, frame) => valuesOf(run, quantity, frame)[index]),
+        mode: "lines+markers",
+        name: escapeMarkup(algorithm),
+        line: { color: colourOf(algorithm), dash: dashOf(algorithm), width: 2 },
+        marker: { size: 4 },
+        hovertemplate: "%{y:.4~g}",
+      };
+    });
+  const levels = traces.flatMap(({ y }) => y);
+  const wide = !quantity.range && Math.min(...levels) > 0 && Math.max(...levels) > 20 * Math.min(...levels);
+  const { space } = runs[0];
+  const where = KINDS[space.kind].describe(space, followed(space, place), quantity);
+  const line = { color: isDark() ? "#a2a9b1" : "#5b6168", width: 1, dash: "dot" };
   return {
     traces,
-    layout: layout({
+    layout: makeLayout({
       hovermode: "x unified",
       showlegend: true,
       legend: { orientation: "h", y: 1.01, yanchor: "bottom", font: { size: 11 } },
       margin: { l: 8, r: 12, t: 58, b: 8 },
-      title: {
-        text: plain(`${quantity.label} in ${KINDS[about.kind].words(about, placeOf(about), quantity)}, over the run`),
-        font: { size: 13 },
-        x: 0.02,
-        xanchor: "left",
-      },
+      title: plotTitle(escapeMarkup(`${quantity.label} in ${where}, over the run`)),
       xaxis: { title: "step", tickformat: "~s", hoverformat: ",d" },
-      yaxis: { title: plain(quantity.label), type: far ? "log" : "linear", tickformat: "~g" },
-      shapes: [
-        {
-          type: "line",
-          x0: step,
-          x1: step,
-          yref: "paper",
-          y0: 0,
-          y1: 1,
-          line: { color: isDark() ? "#a2a9b1" : "#5b6168", width: 1, dash: "dot" },
-        },
-      ],
+      yaxis: { title: escapeMarkup(quantity.label), type: wide ? "log" : "linear", tickformat: "~g" },
+      shapes: [{ type: "line", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line }],
     }),
   };
 }

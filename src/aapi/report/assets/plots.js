@@ -1,31 +1,46 @@
-// What all plots share: colours of the page, and drawing only what is looked at.
+// What all plots share: colours of the page, and drawing only what is in view.
+import { make } from "./dom.js";
+import { data } from "./state.js";
+
 let printing = false;
 
-function isDark() {
+/** On paper the page is light. @param {boolean} value */
+export function setPrinting(value) {
+  printing = value;
+}
+
+export function isDark() {
   const theme = document.documentElement.dataset.theme;
   return !printing && (theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches));
 }
 
-const colour = (label) => (isDark() ? data.styles[label].dark : data.styles[label].colour);
-const dash = (label) => data.styles[label].dash;
-const faded = (hex, opacity) =>
-  `rgba(${[1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)).join(", ")}, ${opacity})`;
-// Plotly reads some markup in its texts; names shall be read as they are.
-const plain = (text) =>
-  String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("$", "&#36;");
+/** The colour of an algorithm. @param {string} label */
+export const colourOf = (label) => (isDark() ? data.styles[label].dark : data.styles[label].colour);
+/** Its dashes. @param {string} label */
+export const dashOf = (label) => data.styles[label].dash;
 
-function layout(more) {
+export const LEGEND = { orientation: "h", y: 1.02, yanchor: "bottom", traceorder: "normal", font: { size: 11 } };
+
+/** A text in the middle of a plot. @param {string} text */
+export const centredText = (text) => ({ text, showarrow: false, x: 0.5, y: 0.5, xref: "paper", yref: "paper" });
+
+/** A title above a plot. @param {string} text */
+export const plotTitle = (text) => ({ text, font: { size: 13 }, x: 0.02, xanchor: "left" });
+
+/** Plotly's layout in the colours of the page. Titles of axes are texts.
+ * @param {{xaxis?: Axis, yaxis?: Axis, [name: string]: unknown}} more @returns {PlotLayout} */
+export function makeLayout({ xaxis, yaxis, ...more }) {
   const [ink, soft, line] = isDark() ? ["#e6e8ea", "#a2a9b1", "#2b3137"] : ["#1c1e21", "#5b6168", "#e6e8eb"];
-  const axis = {
+  /** @param {Axis} [axis] */
+  const makeAxis = (axis = {}) => ({
     gridcolor: line,
     zeroline: false,
     linecolor: line,
     tickfont: { color: soft, size: 11 },
     automargin: true,
-  };
-  const { xaxis, yaxis, ...rest } = more;
-  const title = (given) =>
-    given?.title ? { title: { text: given.title, font: { color: soft, size: 12 }, standoff: 8 } } : {};
+    ...axis,
+    ...(axis.title ? { title: { text: axis.title, font: { color: soft, size: 12 }, standoff: 8 } } : {}),
+  });
   return {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
@@ -39,9 +54,9 @@ function layout(more) {
       bordercolor: line,
       namelength: 40,
     },
-    xaxis: { ...axis, ...xaxis, ...title(xaxis) },
-    yaxis: { ...axis, ...yaxis, ...title(yaxis) },
-    ...rest,
+    xaxis: makeAxis(xaxis),
+    yaxis: makeAxis(yaxis),
+    ...more,
   };
 }
 
@@ -54,72 +69,86 @@ const CONFIG = {
   toImageButtonOptions: { format: "svg" },
 };
 
-// Panels draw themselves when they come into view, and again when something changed that they show.
-const panels = new Map();
-const watcher = new IntersectionObserver(
-  (entries) => {
-    for (const entry of entries) {
-      const panel = panels.get(entry.target);
-      if (panel) {
-        panel.seen = entry.isIntersecting;
-        if (panel.seen && panel.stale) drawPanel(entry.target);
-      }
-    }
-  },
-  { rootMargin: "300px" },
-);
+/** A plot draws itself when it comes into view, and again when something that it shows has changed.
+ * @typedef {{draw: () => Drawing, click?: (point: PlotPoint) => void, stale: boolean, inView: boolean,
+ *   listening?: boolean}} Plot */
+/** @type {Map<PlotNode, Plot>} */
+const plots = new Map();
+/** @type {IntersectionObserver | undefined} */
+let observer;
 
-function drawPanel(node) {
-  const panel = panels.get(node);
-  panel.stale = false;
-  const { traces, layout: shape } = panel.draw();
-  window.Plotly.react(node, traces, shape, CONFIG).then(() => {
-    if (!panel.stale) node.dataset.drawn = "yes";
-  });
-  if (!panel.attached && panel.click) {
-    panel.attached = true;
-    node.on("plotly_click", (event) => panel.click(event.points[0]));
+/** @param {IntersectionObserverEntry[]} entries */
+function viewChanged(entries) {
+  for (const { target, isIntersecting } of entries) {
+    const node = /** @type {PlotNode} */ (target);
+    const plot = plots.get(node);
+    if (!plot) continue;
+    plot.inView = isIntersecting;
+    if (plot.inView && plot.stale) drawNow(node, plot);
   }
 }
 
-function plot(node, draw, click) {
-  if (!panels.has(node)) {
-    panels.set(node, { draw, click, stale: true, seen: false });
-    watcher.observe(node);
+/** @param {PlotNode} node @param {Plot} plot */
+function drawNow(node, plot) {
+  plot.stale = false;
+  const { traces, layout } = plot.draw();
+  window.Plotly.react(node, traces, layout, CONFIG).then(() => {
+    if (!plot.stale) node.dataset.drawn = "yes";
+  });
+  if (!plot.listening && plot.click) {
+    plot.listening = true;
+    node.on("plotly_click", (event) => plot.click?.(event.points[0]));
+  }
+}
+
+/** Show a plot in an element. @param {HTMLElement} where @param {() => Drawing} draw
+ * @param {(point: PlotPoint) => void} [click] */
+export function showPlot(where, draw, click) {
+  const node = /** @type {PlotNode} */ (where);
+  const plot = plots.get(node);
+  if (!plot) {
+    plots.set(node, { draw, click, stale: true, inView: false });
+    observer ??= new IntersectionObserver(viewChanged, { rootMargin: "300px" });
+    observer.observe(node);
     return;
   }
-  Object.assign(panels.get(node), { draw, click, stale: true });
+  Object.assign(plot, { draw, click, stale: true });
   delete node.dataset.drawn;
-  if (panels.get(node).seen) drawPanel(node);
+  if (plot.inView) drawNow(node, plot);
 }
 
-function redraw(all = false) {
-  for (const [node, panel] of panels) {
-    panel.stale = true;
+/** Draw all plots that are in view again, or all. @param {boolean} all */
+export function redraw(all = false) {
+  for (const [node, plot] of plots) {
+    plot.stale = true;
     delete node.dataset.drawn;
-    if ((all || panel.seen) && node.offsetParent) drawPanel(node);
+    if ((all || plot.inView) && node.offsetParent) drawNow(node, plot);
   }
 }
 
-// One panel for each key, kept from one call to the next, so that zooms survive.
-function panelFor(where, key, title) {
-  const found = [...where.children].find((child) => child.dataset.key === key);
-  if (found) {
-    found.querySelector("h3").textContent = title;
-    return found.querySelector(".plot");
+/** A panel for each title, by key; those of before stay, so that zooms survive, and others go.
+ * @param {HTMLElement} where @param {Iterable<[key: string, title: string, draw: () => Drawing]>} panels */
+export function showPanels(where, panels) {
+  const wanted = [...panels];
+  const old = new Map([...where.querySelectorAll("div")].map((panel) => [panel.dataset.key, panel]));
+  for (const [key, panel] of old) if (key !== undefined && !wanted.some(([each]) => each === key)) removePanel(panel);
+  for (const [key, title, draw] of wanted) {
+    let panel = old.get(key);
+    if (!panel) {
+      const node = make("div", { class: "plot", role: "img", "aria-label": title });
+      panel = make("div", { class: "panel", "data-key": key }, make("h3"), node);
+      where.append(panel);
+    }
+    /** @type {HTMLElement} */ (panel.firstElementChild).textContent = title;
+    showPlot(/** @type {HTMLElement} */ (panel.lastElementChild), draw);
   }
-  const node = make("div", { class: "plot", role: "img", "aria-label": title });
-  where.append(make("div", { class: "panel", "data-key": key }, make("h3", {}, title), node));
-  return node;
 }
 
-function keepOnly(where, keys) {
-  for (const child of [...where.children]) {
-    if (keys.includes(child.dataset.key)) continue;
-    const node = child.querySelector(".plot");
-    watcher.unobserve(node);
-    panels.delete(node);
-    window.Plotly.purge(node);
-    child.remove();
-  }
+/** @param {HTMLElement} panel */
+function removePanel(panel) {
+  const node = /** @type {PlotNode} */ (panel.lastElementChild);
+  observer?.unobserve(node);
+  plots.delete(node);
+  window.Plotly.purge(node);
+  panel.remove();
 }

@@ -1,116 +1,118 @@
 // Scores of tuning runs, by the value that was tried; and with rewards on other scales.
-const LEGEND = { orientation: "h", y: 1.02, yanchor: "bottom", traceorder: "normal", font: { size: 11 } };
+import { $ } from "./dom.js";
+import { distinct, escapeMarkup, known, plural, titleOf, withOpacity } from "./format.js";
+import { colourOf, dashOf, isDark, LEGEND, makeLayout, showPanels } from "./plots.js";
+import { data } from "./state.js";
 
-function valueAxis(entries) {
-  const names = distinct(entries.flatMap((entry) => entry.names))
-    .map(plain)
+/** In the order of the axis, where values are numbers. @param {TunedPoint[]} points */
+export const sortPoints = (points) =>
+  [...points].sort((a, b) => (typeof a.x === "number" && typeof b.x === "number" ? a.x - b.x : 0));
+
+/** A logarithmic axis if all values are positive numbers, else one of words. @param {TunedPoint[]} points
+ * @returns {Axis} */
+export function valueAxis(points) {
+  const title = distinct(points.flatMap(({ names }) => names))
+    .map(escapeMarkup)
     .join(", ");
-  const even = entries.every((entry) => typeof entry.x === "number" && entry.x > 0);
-  return even ? { title: names, type: "log", exponentformat: "none" } : { title: names, type: "category" };
+  const positive = points.every(({ x }) => typeof x === "number" && x > 0);
+  return positive ? { title, type: "log", exponentformat: "none" } : { title, type: "category" };
 }
 
-function showSensitivity() {
-  const entries = data.sensitivity.filter((entry) => known(entry.y));
-  const plainly = new Set(entries.filter((entry) => entry.scale === 1).map((entry) => entry.problem));
-  const usual = entries.filter((entry) => entry.scale === 1 || !plainly.has(entry.problem)); // other scales are below
-  const titles = distinct(usual.map((entry) => titled(entry.problem, entry.scale)));
-  $("sensitivity").hidden = !entries.length;
-  keepOnly($("tuned"), titles);
-  for (const title of titles) {
-    const mine = usual.filter((entry) => titled(entry.problem, entry.scale) === title);
-    plot(panelFor($("tuned"), title, title), () => drawTuned(mine));
-  }
-  const scored = data.scaled.filter((entry) => entry.comparable);
-  const algorithms = distinct(scored.map((entry) => entry.algorithm));
-  $("scaled").hidden = !algorithms.length;
-  keepOnly($("scales"), algorithms);
-  for (const algorithm of algorithms) {
-    plot(panelFor($("scales"), algorithm, algorithm), () =>
-      drawScales(scored.filter((entry) => entry.algorithm === algorithm)),
-    );
-  }
+/** The mean over all problems at a value; null if there is none on one, or if runs failed. @param {TunedPoint[]} points
+ * @param {number | string} x @param {number} problems */
+export function meanOverProblems(points, x, problems) {
+  const found = points.filter((point) => point.x === x && !point.failed).map(({ y }) => y);
+  const levels = found.filter(known);
+  return levels.length === problems ? levels.reduce((sum, y) => sum + y, 0) / problems : null;
 }
 
-function drawTuned(entries) {
-  const traces = [];
-  for (const algorithm of distinct(entries.map((entry) => entry.algorithm))) {
-    const mine = ordered(entries.filter((entry) => entry.algorithm === algorithm));
-    traces.push({
-      x: mine.map((e) => e.x),
-      y: mine.map((e) => e.y),
+/** From acting at random, or below, to the optimum. @param {Numbers} levels */
+const scoreRange = (levels) => [Math.min(0, ...levels.filter(known)) - 0.05, 1.07];
+
+export function showSensitivity() {
+  const points = data.sensitivity.filter(({ y }) => known(y));
+  const unscaled = new Set(points.filter(({ reward_scale }) => reward_scale === 1).map(({ problem }) => problem));
+  const usual = points.filter(({ problem, reward_scale }) => reward_scale === 1 || !unscaled.has(problem));
+  $("sensitivity").hidden = !points.length;
+  showGroups("tuned", usual, titleOf, drawTuned);
+  const scored = data.by_scale.filter(({ scored, y }) => scored || !known(y)); // others cannot be averaged
+  $("scaled").hidden = !scored.length;
+  showGroups("scales", scored, ({ algorithm }) => algorithm, drawScales);
+}
+
+/** A panel for each key. @param {string} id @param {TunedPoint[]} points @param {(point: TunedPoint) => string} key
+ * @param {(points: TunedPoint[]) => Drawing} draw */
+function showGroups(id, points, key, draw) {
+  const keys = distinct(points.map(key));
+  showPanels(
+    $(id),
+    keys.map((each) => [each, each, () => draw(points.filter((point) => key(point) === each))]),
+  );
+}
+
+/** @param {TunedPoint[]} points @returns {Drawing} */
+function drawTuned(points) {
+  const traces = distinct(points.map(({ algorithm }) => algorithm)).map((algorithm) => {
+    const mine = sortPoints(points.filter((point) => point.algorithm === algorithm));
+    const ink = colourOf(algorithm);
+    return {
+      x: mine.map(({ x }) => x),
+      y: mine.map(({ y }) => y),
       mode: "lines+markers",
-      name: plain(algorithm),
-      line: { color: colour(algorithm), dash: dash(algorithm), width: 2 },
-      error_y: { array: mine.map((e) => e.deviation), color: faded(colour(algorithm), 0.45), thickness: 1, width: 0 },
+      name: escapeMarkup(algorithm),
+      line: { color: ink, dash: dashOf(algorithm), width: 2 },
+      error_y: { array: mine.map(({ std }) => std), color: withOpacity(ink, 0.45), thickness: 1, width: 0 },
       marker: {
-        size: mine.map((e) => (e.chosen ? 13 : 5)),
-        color: mine.map((e) => (e.chosen ? "rgba(0,0,0,0)" : colour(algorithm))),
-        line: { color: colour(algorithm), width: mine.map((e) => (e.chosen ? 2.5 : 0)) },
+        size: mine.map(({ chosen }) => (chosen ? 13 : 5)),
+        color: mine.map(({ chosen }) => (chosen ? "rgba(0,0,0,0)" : ink)),
+        line: { color: ink, width: mine.map(({ chosen }) => (chosen ? 2.5 : 0)) },
       },
-      customdata: mine.map((e) => `${e.runs} run${e.runs === 1 ? "" : "s"}${e.failed ? `, ${e.failed} failed` : ""}`),
-      hovertemplate: `${plain(algorithm)}: %{y:.3f} (%{customdata})<extra></extra>`,
-    });
-  }
-  const scored = entries.some((entry) => entry.scored);
+      customdata: mine.map(({ runs, failed }) => `${plural(runs, "run")}${failed ? `, ${failed} failed` : ""}`),
+      hovertemplate: `${escapeMarkup(algorithm)}: %{y:.3f} (%{customdata})<extra></extra>`,
+    };
+  });
+  const scored = points.some((point) => point.scored);
   return {
     traces,
-    layout: layout({
+    layout: makeLayout({
       hovermode: "closest",
       showlegend: traces.length > 1,
       legend: LEGEND,
-      xaxis: valueAxis(entries),
-      yaxis: {
-        title: scored ? "score" : "average reward",
-        ...(scored ? { range: range(entries.map((entry) => entry.y)) } : {}),
-      },
+      xaxis: valueAxis(points),
+      yaxis: scored ? { title: "score", range: scoreRange(points.map(({ y }) => y)) } : { title: "average reward" },
     }),
   };
 }
 
-// From acting at random, or below, to the optimum.
-const range = (levels) => [Math.min(0, ...levels.filter(known)) - 0.05, 1.07];
-// In the order of the axis.
-const ordered = (entries) =>
-  [...entries].sort((a, b) => (typeof a.x === "number" && typeof b.x === "number" ? a.x - b.x : 0));
-
-function drawScales(entries) {
-  const marks = { 0: "dot", 1: "solid", 2: "dash", 3: "dashdot" };
+/** @param {TunedPoint[]} points of one algorithm @returns {Drawing} */
+function drawScales(points) {
+  const dashes = ["dot", "solid", "dash", "dashdot"];
   const symbols = ["triangle-down", "circle", "triangle-up", "square"];
-  const algorithm = entries[0].algorithm,
-    problems = distinct(entries.map((entry) => entry.problem)).length;
-  const traces = distinct(entries.map((entry) => entry.scale))
-    .sort((a, b) => a - b)
-    .map((scale, i) => {
-      const mine = ordered(entries.filter((entry) => entry.scale === scale));
-      const values = distinct(mine.map((entry) => entry.x));
-      const mean = (x) => {
-        // over all problems, or none: a candidate that failed on one has no mean
-        const found = mine.filter((entry) => entry.x === x && known(entry.y) && !entry.failed);
-        return found.length === problems ? found.reduce((sum, entry) => sum + entry.y, 0) / problems : null;
-      };
-      return {
-        x: values,
-        y: values.map(mean),
-        mode: "lines+markers",
-        name: `rewards × ${scale}`,
-        line: { color: colour(algorithm), dash: marks[i % 4], width: 2 },
-        marker: {
-          symbol: symbols[i % 4],
-          size: 8,
-          color: isDark() ? "#14171a" : "#fdfdfc",
-          line: { color: colour(algorithm), width: 1.6 },
-        },
-        hovertemplate: `× ${scale}: %{y:.3f}<extra></extra>`,
-      };
-    });
+  const color = colourOf(points[0].algorithm);
+  const problems = distinct(points.map(({ problem }) => problem)).length;
+  const scales = distinct(points.map(({ reward_scale }) => reward_scale)).sort((a, b) => a - b);
+  const traces = scales.map((scale, i) => {
+    const mine = sortPoints(points.filter(({ reward_scale }) => reward_scale === scale));
+    const values = distinct(mine.map(({ x }) => x));
+    const background = isDark() ? "#14171a" : "#fdfdfc";
+    return {
+      x: values,
+      y: values.map((x) => meanOverProblems(mine, x, problems)),
+      mode: "lines+markers",
+      name: `rewards × ${scale}`,
+      line: { color, dash: dashes[i % 4], width: 2 },
+      marker: { symbol: symbols[i % 4], size: 8, color: background, line: { color, width: 1.6 } },
+      hovertemplate: `× ${scale}: %{y:.3f}<extra></extra>`,
+    };
+  });
   return {
     traces,
-    layout: layout({
+    layout: makeLayout({
       hovermode: "x unified",
       showlegend: true,
       legend: LEGEND,
-      xaxis: valueAxis(entries),
-      yaxis: { title: "mean score", range: range(traces.flatMap((trace) => trace.y)) },
+      xaxis: valueAxis(points),
+      yaxis: { title: "mean score", range: scoreRange(traces.flatMap(({ y }) => y)) },
     }),
   };
 }

@@ -1,0 +1,62 @@
+"""Saved agents of earlier formats, as the present one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+from aapi.learners.exploring import usual_steps
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["FORMAT", "upgraded"]
+
+FORMAT = 3
+# What the arrays of a learner, and of its memories, were called in formats 1 and 2.
+LEARNER = {
+    "phase": "k", "side_information": "prediction", "surprise": "surprise_size", "root_sum": "surprise_root_sum",
+    "surprises": "surprise_sample", "differences": "surprise_differences",
+}  # fmt: skip
+MEMORY = {"tries": "attempts", "finds": "discoveries", "times": "transition_counts", "chances": "probabilities"}
+Arrays = dict[str, "NDArray[Any]"]
+
+
+def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
+    """A description and arrays of any format in the present one. 1 had phases of one length, and no memories."""
+    if description["format"] == FORMAT:
+        return description, arrays
+    learner = dict(description["algorithm"])
+    if learner.get("part") == "RLSVI":
+        raise InvalidInput("an RLSVI agent of an earlier format can be read by earlier versions only: train it anew")
+    old = {name.removeprefix("history_"): array for name, array in arrays.items() if name.startswith("history_")}
+    kept = {name: array for name, array in arrays.items() if not name.startswith("history_")}
+    kept = {name.replace("phase_", "stretch_", 1): array for name, array in kept.items()}
+    start = description["steps"] - kept["stretch_rewards"].shape[1]
+    state = {_renamed(name): array for name, array in old.items()}
+    span = dict(learner.get("learning_rate", {})).get("norm") == "span"
+    state |= {"start": np.array(start), "policy_span": np.array(span)}
+    if parts := learner.pop("exploration", ()):
+        learner = {"part": "Exploring", "learner": learner, "exploration": parts}
+        state = _explored(state, old, start)
+    kept |= {f"state_{name}": array for name, array in state.items()}
+    return description | {"format": FORMAT, "algorithm": learner}, kept
+
+
+def _renamed(name: str) -> str:
+    if not name.startswith("memory_"):
+        return LEARNER.get(name, name)
+    _, number, inner = name.split("_", 2)
+    return f"memories_{number}_{MEMORY.get(inner, inner)}"
+
+
+def _explored(state: Arrays, old: Arrays, start: int) -> Arrays:
+    """A learner with exploration around it; it may be in the middle of one."""
+    spent = [array for name, array in state.items() if name.endswith("_explored")]
+    found = {"start": np.array(start), "explored": spent[0] if spent else np.zeros(1, dtype=np.int64)}
+    if "exploration" in old:
+        state = state | {"start": np.array(start + usual_steps(old["exploration"].shape))}
+        found |= {"excursion_runs": old["exploring"], "excursion_policies": old["exploration"]}
+    return {f"inner_{name}": array for name, array in state.items()} | found

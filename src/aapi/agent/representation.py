@@ -1,0 +1,72 @@
+"""How an agent's Q-functions are held, by its features and what it observes; and how observations become states."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+
+from aapi.approximation import Linear, QSpace, Tabular
+from aapi.environments.observations import check_vector
+from aapi.errors import InvalidInput, one_line
+from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Radial, VectorFeatures
+from aapi.features.active import per_action
+from aapi.features.basis import own_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import gymnasium
+
+    from aapi.environments.observations import Encoder, Observations
+
+    Bounds = tuple[Sequence[float] | None, Sequence[float] | None]
+    AgentFeatures = OneHot | VectorFeatures | Callable[[Any], Any]
+
+__all__ = ["default_features", "represent"]
+
+
+def default_features(observations: Observations) -> AgentFeatures:
+    """Tables where observations are countable; a Fourier basis for few numbers, what does not explode for many."""
+    if all(observations.counts):
+        return OneHot()
+    return Fourier() if len(observations.low) <= 4 else Radial()
+
+
+def represent(
+    features: AgentFeatures, observations: Observations, num_actions: int, bounds: Bounds,
+    space: gymnasium.Space[Any],
+) -> tuple[QSpace, Encoder]:  # fmt: skip
+    """The space of Q-functions, and a function from an observation to a state in it.
+
+    bounds: lower and upper ones of the observation, where they are not those of its space.
+    """
+    if isinstance(features, OneHot):
+        indicators = per_action(scipy.sparse.eye_array(observations.num_states), num_actions, one_hot=True)
+        return Tabular(indicators, num_actions), observations.state
+    if isinstance(features, VectorFeatures) and not isinstance(features, type):
+        low, high = bounds
+        basis = features.basis(low or observations.low, high or observations.high)
+        return Linear(basis.check(len(observations.low)), num_actions), observations.vector
+    if not callable(features) or isinstance(features, type | Coordinates | FeatureMatrix):
+        raise InvalidInput(f"features must be OneHot, Fourier, Tiles, Radial or a function, not {features!r}")
+    size = _vector_size(features, space)
+    return Linear(own_vectors(size), num_actions), _encoder(features, size)
+
+
+def _vector_size(function: Callable[[Any], Any], space: gymnasium.Space[Any]) -> int:
+    """How long the vectors of a user's function are, by what it returns for one observation."""
+    try:
+        sample = copy.deepcopy(space).sample()  # the space's own draws are the environment's
+        vector = np.asarray(function(sample), dtype=np.float64)
+    except Exception as error:
+        raise InvalidInput(f"the feature function raised {one_line(error)}") from error
+    if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
+        raise InvalidInput(f"features must return a vector of finite numbers, not {vector!r}")
+    return vector.size
+
+
+def _encoder(function: Callable[[Any], Any], size: int) -> Encoder:
+    return lambda observation: check_vector(np.array(function(observation), dtype=np.float64), size)

@@ -1,0 +1,19 @@
+"""How Q-functions are held: as tables, or linear in features of observation vectors."""
+
+from aapi.approximation.linear import Linear, LinearTemperature
+from aapi.approximation.linear_policy import LinearPolicy
+from aapi.approximation.space import NORMS, Array, Policy, QSpace, Surprise, Temperature
+from aapi.approximation.tabular import Tabular
+
+__all__ = [
+    "NORMS",
+    "Array",
+    "Linear",
+    "LinearPolicy",
+    "LinearTemperature",
+    "Policy",
+    "QSpace",
+    "Surprise",
+    "Tabular",
+    "Temperature",
+]

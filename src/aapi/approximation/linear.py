@@ -1,0 +1,224 @@
+"""Q-functions that are linear in features of observation vectors: everything is about weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.approximation.linear_policy import LinearPolicy, draw_action
+from aapi.approximation.normal_equations import NormalEquations, fit_weighted
+from aapi.approximation.projected_equations import equations_of_vectors
+from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
+from aapi.approximation.space import NOT_STORED, Array, QSpace, Surprise, no_streams
+from aapi.checks import matching
+from aapi.errors import InvalidInput
+from aapi.features.basis import Basis
+from aapi.kernels.jit import kernel
+from aapi.kernels.linalg import aligned_zeros, singular_regression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.approximation.projected_equations import Equations
+
+__all__ = ["Linear", "LinearSurprise", "LinearTemperature"]
+
+DEFAULT_SAMPLED = 30  # the paper's n_k for large state spaces
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTemperature:
+    """constant + (Σ_s ‖ψ(x)ᵀ differences_s‖²)^½; see `LinearPolicy`."""
+
+    constant: Array
+    differences: Array
+    span: bool = False
+
+
+class Linear(QSpace):
+    """Q(o, a) = ψ(o)ᵀ w_a: the weights are (runs, features, actions), a policy is a `LinearPolicy`.
+
+    basis: ψ, of an observation vector.
+    """
+
+    countable = False
+    state_dtype = np.float64
+
+    def __init__(self, basis: Basis, num_actions: int) -> None:
+        self.basis, self.num_actions, self.rows = basis, num_actions, basis.num_features
+        self.num_features, self.state_shape = self.rows * num_actions, (basis.dimension,)
+
+    def uniform(self, runs: int) -> LinearPolicy:
+        """The policy of weights 0."""
+        return self.softmax(self.zeros(runs), 0.0)
+
+    def check_policy(self, policy: LinearPolicy, runs: int) -> LinearPolicy:
+        """A linear policy of the right shape, or an error."""
+        return policy.check(self.shape(runs))
+
+    def softmax(self, index: Array, temperature: Any) -> LinearPolicy:
+        """The policy, whose probabilities are computed where it acts."""
+        runs = len(index)
+        if not isinstance(temperature, LinearTemperature):
+            temperature = self._constant(temperature, runs)
+        weights = np.ascontiguousarray(index.transpose(0, 2, 1))
+        if not np.isfinite(weights).all():
+            raise InvalidInput("the sum of Q-functions is no longer finite: scale the rewards down")
+        return LinearPolicy(weights, temperature.constant, temperature.differences, temperature.span)
+
+    def _constant(self, temperature: Any, runs: int) -> LinearTemperature:
+        """One number for all runs, or one for each."""
+        given = np.asarray(temperature, dtype=np.float64)
+        if given.shape not in ((), (runs,)) or not given.min() >= 0.0:
+            raise InvalidInput(
+                f"where Q-functions are weights, a learning rate returns a number ≥ 0, one for each of {runs} runs, or "
+                f"what surprise.root() gives; not {temperature!r}"
+            )
+        return LinearTemperature(np.full(runs, given), aligned_zeros(runs, self.rows, 0))
+
+    def most_likely(self, policy: LinearPolicy) -> LinearPolicy:
+        """The same index at temperature zero; ties share."""
+        return policy.greedy()
+
+    def probabilities(self, policy: LinearPolicy, states: NDArray[Any]) -> Array:
+        """π(·|x) at vectors, (runs, n, actions)."""
+        return policy.probabilities(self.basis, states)
+
+    def values(self, q: Array, states: NDArray[Any]) -> Array:
+        """Q(x, ·) at vectors, (runs, n, actions)."""
+        return np.asarray(self.basis(states) @ q)
+
+    def temperatures(self, temperature: Any, runs: int, states: NDArray[Any]) -> Array:
+        """η(x) at vectors, (runs, n)."""
+        return self.softmax(self.zeros(runs), temperature).temperature(self.basis, states)
+
+    def join(self, policies: Sequence[LinearPolicy]) -> LinearPolicy:
+        """The runs of one after those of the other."""
+        return LinearPolicy.join(policies)
+
+    def actor(self, policy: LinearPolicy, stream: NDArray[np.uint64]) -> Callable[[Any], int]:
+        """Draws a ~ π(·|x) of the first run."""
+        room = np.empty(2 * self.rows + self.num_actions + policy.differences.shape[2])
+        return partial(
+            _draw_action, *self.basis, policy.index[0], policy.constant[0], policy.differences[0], policy.span, stream,
+            room,
+        )  # fmt: skip
+
+    def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> LinearSurprise:
+        """No surprise yet."""
+        wanted = DEFAULT_SAMPLED if num_sampled is None else num_sampled
+        size = reservoir_size(wanted, num_phases) if wanted else 0
+        return LinearSurprise(np.zeros((runs, size, self.rows, self.num_actions)), norm == "span", num_phases,
+                              self.num_actions)  # fmt: skip
+
+    def fit(
+        self, states: NDArray[Any], actions: NDArray[np.int32], targets: Array, ridge: float,
+        weights: Array | None = None,
+    ) -> Array:  # fmt: skip
+        """The weights of each action; 0 for one that was not taken."""
+        q_hat = np.empty(self.shape(len(targets)))
+        if weights is not None:
+            for run in range(len(q_hat)):
+                steps = states[run], actions[run], targets[run], weights[run]
+                if not fit_weighted(self.basis, *steps, ridge, q_hat[run]):
+                    raise singular_regression(ridge)
+            return q_hat
+        equations = NormalEquations(self.basis)
+        for run, action in np.ndindex(len(q_hat), self.num_actions):
+            visits = equations.fill(states[run], actions[run], targets[run], action)
+            if visits and not equations.solve(ridge):
+                raise singular_regression(ridge)
+            q_hat[run, :, action] = equations.rhs
+        return q_hat
+
+    def equations(
+        self, states: NDArray[Any], actions: NDArray[np.int32], rewards: Array, successors: NDArray[Any],
+        policy: LinearPolicy, trace: float,
+    ) -> Iterator[Equations]:  # fmt: skip
+        """The projected equations of each run."""
+        chances = self.probabilities(policy, successors)
+        for run in range(len(rewards)):
+            steps = states[run], actions[run], rewards[run], successors[run]
+            yield equations_of_vectors(self.basis, chances[run], steps, trace)
+
+    def from_weights(self, blocks: Array) -> Array:
+        """The weights themselves, (features, actions)."""
+        return blocks.T
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSurprise(Surprise):
+    """Some of the differences w_s − (weights of M_s), (runs, number, features, actions), from which norms are made.
+
+    A table of norms would need all states, so that `last` is None. span: (max − min)/2 in place of max |·|.
+    """
+
+    differences: Array
+    span: bool = field(metadata=NOT_STORED)
+    num_phases: int | None = field(metadata=NOT_STORED)
+    num_actions: int = field(metadata=NOT_STORED)
+    k: int = field(default=0, metadata=NOT_STORED)
+    streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
+
+    @property
+    def last(self) -> None:
+        """There is no table of norms."""
+
+    def add(
+        self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]
+    ) -> LinearSurprise:
+        """Keep the difference of phase k in its place, in the room of the one before."""
+        size = self.differences.shape[1]
+        if size:
+            places = place_in_reservoir(k, size, streams)
+            runs = np.flatnonzero(places >= 0)
+            self.differences[runs, places[runs]] = weight * (q_hat - prediction)[runs]
+        if not np.isfinite(q_hat).all():
+            raise InvalidInput(f"the evaluation of phase {k} returned a value that is not a finite number")
+        return replace(self, k=k, streams=streams)
+
+    def root(self, scale: float = 1.0) -> LinearTemperature:
+        """A sampled estimate; to be exact would take every difference there ever was."""
+        return self.sampled_root(scale, DEFAULT_SAMPLED)
+
+    def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> LinearTemperature:
+        """The differences of a fresh sample, scaled so that the root of their squares' sum is the temperature."""
+        runs, size, num_features, num_actions = self.differences.shape
+        count = sample_size(self.k, num_sampled, size)
+        sample = draw_sample(self.k, size, count, keep_first, self.streams)
+        scales = scale * sample_scales(self.k, count, keep_first)
+        differences = aligned_zeros(runs, num_features, count * num_actions)
+        for run in range(runs):
+            chosen = scales[:, None, None] * self.differences[run, sample[run]]  # (count, features, actions)
+            differences[run, :, : count * num_actions] = chosen.transpose(1, 0, 2).reshape(num_features, -1)
+        return LinearTemperature(np.zeros(runs), differences, self.span)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What has to be stored: the places that are filled."""
+        return {"differences": self.differences[:, : self.k]}
+
+    def restored(self, arrays: dict[str, NDArray[Any]]) -> LinearSurprise:
+        """What was stored, with room for more."""
+        given = arrays.get("differences", np.empty(0))
+        filled = min(given.shape[1], self.differences.shape[1]) if given.ndim == 4 else 0
+        differences = np.zeros_like(self.differences)
+        differences[:, :filled] = matching(arrays, "differences", self.differences[:, :filled])
+        return replace(self, differences=differences, k=filled)
+
+
+@kernel
+def _draw_action(
+    kind: Any, low: Any, width: Any, order: Any, matrix: Any, vector: Any, scale: Any, size: Any, linear: Any,
+    index: Any, constant: Any, differences: Any, span: Any, stream: Any, room: Any, observation: Any,
+) -> Any:  # fmt: skip
+    """a ~ π(·|observation), in a form that costs little to call: plain arguments, and as few as can be."""
+    basis = Basis(kind, low, width, order, matrix, vector, scale, size, linear)
+    num_actions, num_features = index.shape
+    features, work = room[:num_features], room[num_features : 2 * num_features]
+    scores, products = room[2 * num_features : 2 * num_features + num_actions], room[2 * num_features + num_actions :]
+    return draw_action(basis, index, constant, differences, span, stream, features, work, scores, products, observation)

@@ -1,0 +1,179 @@
+"""How Q-functions are held: one interface, and nobody who uses it asks whether there are tables or weights behind."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aapi.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from aapi.approximation.projected_equations import Equations
+    from aapi.mdp import FiniteMDP
+
+__all__ = ["NORMS", "NOT_STORED", "Array", "Policy", "QSpace", "Surprise", "Temperature", "no_streams"]
+
+Array: TypeAlias = NDArray[np.float64]
+States: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.float64]
+# A table (runs, states, actions) or a `LinearPolicy`, a number for each state or a `LinearTemperature`: what they are
+# is between a space and its simulation.
+Policy: TypeAlias = Any
+Temperature: TypeAlias = Any
+NORMS = ("sup", "span")
+NOT_STORED = {"stored": False}  # metadata of fields of a state that are not saved with it: they follow from the rest
+
+
+def no_streams() -> NDArray[np.uint64]:
+    """The random streams of no run."""
+    return np.empty((0, 4), dtype=np.uint64)
+
+
+class Surprise(ABC):
+    """‖Q̂_s − M_s‖ for s = 1 … k in every run and state, or as much as is remembered of it.
+
+    num_phases: how many there will be, if that is known. num_actions: A.
+    """
+
+    num_phases: int | None
+    num_actions: int
+
+    @property
+    @abstractmethod
+    def last(self) -> Array | None:
+        """‖Q̂_k − M_k‖, (runs, states); None where states cannot be listed."""
+
+    @abstractmethod
+    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]) -> Surprise:
+        """Take in weight · ‖Q̂_k − M_k‖; it may use the room of the one before."""
+
+    @abstractmethod
+    def root(self, scale: float = 1.0) -> Temperature:
+        """scale · (Σ_{s≤k} ‖Q̂_s − M_s‖²)^½ in every state; for weights, an estimate from 30 of the past differences."""
+
+    @abstractmethod
+    def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> Temperature:
+        """The same, estimated from `num_sampled` of the past differences, drawn anew by every run."""
+
+
+class QSpace(ABC):
+    """How the Q-functions of a batch of runs are held: `Tabular`, or `Linear` in features of vectors.
+
+    A Q-function is an array (runs, rows, actions): values of states in a table, or weights of features for each action.
+    Sums and differences of Q-functions are those of the arrays; all else about them is asked here.
+
+    rows: states, or features of an action. num_features: of all actions together.
+    countable: whether states can be counted. model: the dynamics, where they are known.
+    state_shape, state_dtype: of one state in arrays of states: a number, or a vector.
+    """
+
+    rows: int
+    num_actions: int
+    num_features: int
+    countable: bool
+    state_shape: tuple[int, ...]
+    state_dtype: type
+    model: FiniteMDP | None = None
+
+    def shape(self, runs: int) -> tuple[int, int, int]:
+        """Of the Q-functions of so many runs."""
+        return runs, self.rows, self.num_actions
+
+    def describe(self) -> str:
+        """What there is, for people: 16 states, or 81 features."""
+        return f"{self.rows} {'states' if self.countable else 'features'}"
+
+    def zeros(self, runs: int) -> Array:
+        """Q = 0."""
+        return np.zeros(self.shape(runs))
+
+    def check(self, values: Array, runs: int, what: str) -> Array:
+        """What a part returned, as kernels need it, which check nothing; or an error."""
+        array = np.ascontiguousarray(values, dtype=np.float64)
+        if array.shape != self.shape(runs):
+            rows = "states" if self.countable else "features"
+            raise InvalidInput(
+                f"{what} must return an array of shape {self.shape(runs)}, (runs, {rows}, actions), not {array.shape}"
+            )
+        return array
+
+    def require_countable(self, what: str) -> None:
+        """Raise an error if states cannot be counted."""
+        if not self.countable:
+            raise InvalidInput(f"{what} countable states, and these are observation vectors")
+
+    def check_states(self, states: States, name: str) -> None:  # noqa: ARG002 - for tables
+        """Raise an error if some of these, which were stored, are no states."""
+        return  # any finite vector is one
+
+    @abstractmethod
+    def uniform(self, runs: int) -> Policy:
+        """π(a|x) = 1/A."""
+
+    @abstractmethod
+    def check_policy(self, policy: Policy, runs: int) -> Policy:
+        """A policy as kernels need it, which check nothing; or an error."""
+
+    @abstractmethod
+    def softmax(self, index: Array, temperature: Temperature) -> Policy:
+        """π(a|x) ∝ exp(index(x, a)/temperature(x)). temperature: a number, one for each run, or what `Surprise` gives.
+
+        At temperature zero all probability is shared by the actions of the largest index.
+        """
+
+    @abstractmethod
+    def most_likely(self, policy: Policy) -> Policy:
+        """The policy that takes the most likely action of another one."""
+
+    @abstractmethod
+    def probabilities(self, policy: Policy, states: States) -> Array:
+        """π(·|x), (runs, n, actions), at `n` states of each run."""
+
+    def action_probabilities(self, policy: Policy, states: States, actions: NDArray[np.int32]) -> Array:
+        """π(a|x) of actions that were taken, (runs, n)."""
+        every = self.probabilities(policy, states)
+        return np.asarray(np.take_along_axis(every, actions[:, :, None], axis=2)[:, :, 0])
+
+    @abstractmethod
+    def values(self, q: Array, states: States) -> Array:
+        """Q(x, ·), (runs, n, actions), at `n` states of each run."""
+
+    @abstractmethod
+    def temperatures(self, temperature: Temperature, runs: int, states: States) -> Array:
+        """The temperatures, (runs, n), at `n` states of each run."""
+
+    @abstractmethod
+    def join(self, policies: Sequence[Policy]) -> Policy:
+        """The policies of several batches as one."""
+
+    @abstractmethod
+    def actor(self, policy: Policy, stream: NDArray[np.uint64]) -> Callable[[Any], int]:
+        """A function that draws an action for a state of the first run."""
+
+    @abstractmethod
+    def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> Surprise:
+        """No surprise yet. num_sampled: how many past differences will be asked for at a time; None: all there are."""
+
+    @abstractmethod
+    def fit(
+        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float, weights: Array | None = None
+    ) -> Array:
+        """Q = φᵀw with w = argmin Σ_t u_t (φ(x_t, a_t)ᵀw − target_t)² + ridge ‖w‖², in every run.
+
+        targets: (runs, n), of the first n steps; weights: u_t, of the same shape; 1 if not given.
+        """
+
+    @abstractmethod
+    def equations(
+        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States, policy: Policy,
+        trace: float,
+    ) -> Iterator[Equations]:  # fmt: skip
+        """The projected equations of LSTD-Q(λ) for a policy, run by run, from steps, (runs, n)."""
+
+    @abstractmethod
+    def from_weights(self, blocks: Array) -> Array:
+        """The Q-function φᵀw of one run, (rows, actions), given w in its blocks."""

@@ -1,0 +1,251 @@
+"""Q-functions as tables over finitely many states, whatever features they are fitted with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.approximation.boltzmann import boltzmann
+from aapi.approximation.projected_equations import equations_of_steps
+from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
+from aapi.approximation.space import NOT_STORED, Array, QSpace, Surprise, no_streams
+from aapi.approximation.sparse_features import fit_averages, fit_features, predict
+from aapi.checks import within
+from aapi.errors import InvalidInput
+from aapi.kernels.jit import kernel
+from aapi.kernels.linalg import singular_regression
+from aapi.kernels.random import draw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.approximation.projected_equations import Equations
+    from aapi.features.active import ActiveFeatures
+    from aapi.mdp import FiniteMDP
+
+__all__ = ["Tabular", "TabularSurprise"]
+
+
+class Tabular(QSpace):
+    """Q is a table (runs, states, actions), and so is a policy; a temperature has a number for every state.
+
+    features: φ(x, a), in which regressions are done before they are tabulated.
+    """
+
+    countable = True
+    state_shape: tuple[int, ...] = ()
+    state_dtype = np.int32
+
+    def __init__(self, features: ActiveFeatures, num_actions: int, model: FiniteMDP | None = None) -> None:
+        self.features, self.num_actions, self.model = features, num_actions, model
+        self.rows = (len(features.starts) - 1) // num_actions
+        self.num_features = features.num_features
+
+    def check_states(self, states: NDArray[Any], name: str) -> None:
+        """Raise an error unless all are numbers of states."""
+        within(states, self.rows, name)
+
+    def uniform(self, runs: int) -> Array:
+        """π(a|x) = 1/A."""
+        return np.full(self.shape(runs), 1.0 / self.num_actions)
+
+    def check_policy(self, policy: Array, runs: int) -> Array:
+        """A table of probabilities, or an error."""
+        if policy.shape != self.shape(runs):
+            raise InvalidInput(
+                f"policies must have the shape {self.shape(runs)}, (runs, states, actions), not {policy.shape}"
+            )
+        table = np.ascontiguousarray(policy, dtype=np.float64)
+        num_rows = table.size // self.num_actions
+        if not (table.min() >= 0.0 and abs(table.sum() - num_rows) <= 1e-9 * num_rows):
+            raise InvalidInput("policies must be probabilities, which sum to one over the actions")
+        return table
+
+    def softmax(self, index: Array, temperature: Any) -> Array:
+        """A table of π(a|x) ∝ exp(index(x, a)/temperature(x))."""
+        return boltzmann(index, _broadcast(temperature, index.shape[:2]))
+
+    def most_likely(self, policy: Array) -> Array:
+        """All probability on the most likely action, the first if there are several."""
+        return np.asarray(np.eye(self.num_actions)[policy.argmax(axis=2)])
+
+    def probabilities(self, policy: Array, states: NDArray[Any]) -> Array:
+        """π(·|x) at states, (runs, n, actions)."""
+        return np.asarray(policy[np.arange(len(policy))[:, None], states])
+
+    def values(self, q: Array, states: NDArray[Any]) -> Array:
+        """Q(x, ·) at states, (runs, n, actions)."""
+        return self.probabilities(q, states)
+
+    def temperatures(self, temperature: Any, runs: int, states: NDArray[Any]) -> Array:
+        """η(x) at states, (runs, n)."""
+        table = _broadcast(temperature, (runs, self.rows))
+        return np.asarray(table[np.arange(runs)[:, None], states])
+
+    def join(self, policies: Sequence[Array]) -> Array:
+        """Tables one after the other."""
+        return np.concatenate(policies)
+
+    def actor(self, policy: Array, stream: NDArray[np.uint64]) -> Callable[[Any], int]:
+        """Draws a ~ π(·|x) of the first run."""
+        return partial(_draw_action, np.ascontiguousarray(policy[0]), stream)
+
+    def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> TabularSurprise:
+        """No surprise yet."""
+        size = reservoir_size(num_sampled, num_phases) if num_sampled else 0
+        zeros = np.zeros((runs, self.rows))
+        return TabularSurprise(zeros, zeros, np.zeros((size, runs, self.rows)), norm == "span", num_phases,
+                               self.num_actions)  # fmt: skip
+
+    def fit(
+        self, states: NDArray[Any], actions: NDArray[np.int32], targets: Array, ridge: float,
+        weights: Array | None = None,
+    ) -> Array:  # fmt: skip
+        """The table of φᵀw; with one-hot features, averages of the targets of each pair."""
+        q_hat, f = np.empty(self.shape(len(targets))), self.features
+        if f.one_hot:
+            fit_averages(states, actions, targets, weights, ridge, q_hat)
+        elif not fit_features(
+            states, actions, targets, weights, ridge, f.starts, f.columns, f.values, f.num_blocks, f.block_size, q_hat
+        ):
+            raise singular_regression(ridge)
+        return q_hat
+
+    def equations(
+        self, states: NDArray[Any], actions: NDArray[np.int32], rewards: Array, successors: NDArray[Any],
+        policy: Array, trace: float,
+    ) -> Iterator[Equations]:  # fmt: skip
+        """The projected equations of each run."""
+        table = np.ascontiguousarray(policy)
+        for run in range(len(rewards)):
+            steps = states[run], actions[run], rewards[run], successors[run]
+            yield equations_of_steps(self.features, table[run], steps, trace)
+
+    def from_weights(self, blocks: Array) -> Array:
+        """The table of φᵀw."""
+        table = np.empty((self.rows, self.num_actions))
+        predict(blocks, self.features.starts, self.features.columns, self.features.values, table)
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class TabularSurprise(Surprise):
+    """size: ‖Q̂_k − M_k‖; root_sum: (Σ_{s≤k} ‖Q̂_s − M_s‖²)^½, both (runs, states).
+
+    sample: some of the past sizes, (number, runs, states), for rates that sample; else none. span: (max − min)/2 in
+    place of max |·| over the actions.
+    """
+
+    size: Array
+    root_sum: Array
+    sample: Array
+    span: bool = field(metadata=NOT_STORED)
+    num_phases: int | None = field(metadata=NOT_STORED)
+    num_actions: int = field(metadata=NOT_STORED)
+    k: int = field(default=0, metadata=NOT_STORED)
+    streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
+
+    @property
+    def last(self) -> Array:
+        """‖Q̂_k − M_k‖, (runs, states)."""
+        return self.size
+
+    def add(
+        self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]
+    ) -> TabularSurprise:
+        """The sizes of phase k, and the root of the sum of squares with them in it."""
+        size, root_sum = np.empty_like(self.size), np.empty_like(self.root_sum)
+        if not _measure(q_hat, prediction, self.span, weight, self.root_sum, size, root_sum):
+            raise InvalidInput(f"the evaluation of phase {k} returned a value that is not a finite number")
+        if len(self.sample):
+            places = place_in_reservoir(k, len(self.sample), streams)
+            runs = np.flatnonzero(places >= 0)
+            self.sample[places[runs], runs] = size[runs]
+        return TabularSurprise(size, root_sum, self.sample, self.span, self.num_phases, self.num_actions, k, streams)
+
+    def root(self, scale: float = 1.0) -> Array:
+        """Exactly, (runs, states)."""
+        return scale * self.root_sum
+
+    def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> Array:
+        """An estimate from a few past sizes, (runs, states)."""
+        count = sample_size(self.k, num_sampled, len(self.sample))
+        chosen = draw_sample(self.k, len(self.sample), count, keep_first, self.streams)
+        root = np.empty_like(self.root_sum)
+        _sampled_root(self.sample, chosen, sample_scales(self.k, count, keep_first), root)
+        return scale * root
+
+
+def _broadcast(temperature: Any, shape: tuple[int, int]) -> Array:
+    """A temperature for every run and state: given so, or one for each run, or one for all."""
+    given = np.asarray(temperature, dtype=np.float64)
+    if given.shape not in ((), shape[:1], shape):
+        raise InvalidInput(
+            f"a learning rate must return a number, one for each of {shape[0]} runs, or an array of shape {shape}, "
+            f"(runs, states), not {given.shape}"
+        )
+    return np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
+
+
+@kernel
+def _measure(
+    q_hat: Any, predicted: Any, span: Any, weight: Any, before: Any, size: Any, root_sum: Any
+) -> Any:  # fmt: skip
+    """The size of the surprise, and the root of the sum of squares; false if a value is not finite."""
+    num_runs, num_states, num_actions = q_hat.shape
+    for run in range(num_runs):
+        for x in range(num_states):
+            low = high = q_hat[run, x, 0] - predicted[run, x, 0]
+            for a in range(num_actions):
+                difference = q_hat[run, x, a] - predicted[run, x, a]
+                low = min(low, difference)
+                high = max(high, difference)
+            new = weight * (0.5 * (high - low) if span else max(high, -low))
+            size[run, x] = new
+            # √(a² + b²) without the squares, which would over- or underflow long before Q̂ does.
+            larger, smaller = max(before[run, x], new), min(before[run, x], new)
+            root_sum[run, x] = before[run, x]
+            if larger > 0.0:
+                ratio = smaller / larger
+                root_sum[run, x] = larger * math.sqrt(1.0 + ratio * ratio)
+            if not new < math.inf:
+                return False
+    return True
+
+
+@kernel
+def _sampled_root(surprises: Any, sample: Any, scales: Any, out: Any) -> None:
+    """(Σ_{s in sample} (scale_s surprise_s)²)^½ for every run and state, without squares that over- or underflow."""
+    num_runs, num_states = out.shape
+    for run in range(num_runs):
+        for x in range(num_states):
+            largest = 0.0
+            for i in range(sample.shape[1]):
+                largest = max(largest, scales[i] * surprises[sample[run, i], run, x])
+            total = 0.0
+            if largest > 0.0:
+                for i in range(sample.shape[1]):
+                    ratio = scales[i] * surprises[sample[run, i], run, x] / largest
+                    total += ratio * ratio
+            out[run, x] = largest * math.sqrt(total)
+
+
+@kernel
+def _draw_action(table: Any, stream: Any, state: Any) -> Any:
+    """a ~ π(·|state); rounding at the top end falls to the last action that is possible at all."""
+    u = draw(stream)
+    chosen = 0
+    cumulated = 0.0
+    for a in range(table.shape[1]):
+        if table[state, a] > 0.0:
+            chosen = a
+            cumulated += table[state, a]
+            if u < cumulated:
+                break
+    return chosen

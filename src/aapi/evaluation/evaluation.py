@@ -1,0 +1,106 @@
+"""What Algorithm 1 asks of a policy evaluation, the paper's G."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+from aapi.memory import begin, remember
+from aapi.memory.memory import Experience
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from aapi.approximation import Array, Policy, QSpace
+    from aapi.memory import Memory, MemorySpec
+    from aapi.simulation import PhaseData
+
+    EvaluationLike: TypeAlias = "Evaluation | Callable[[Policy, Experience], Array]"
+
+__all__ = ["Estimate", "Evaluation", "as_evaluation", "estimate"]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Q̂, of the space's shape; and of the equations behind it, where there are some, in every run:
+
+    conditioning: an estimate of their condition number, (runs,); rank: how many of the features were linearly
+    independent in the data, (runs,).
+    """
+
+    q_hat: Array
+    conditioning: Array | None = None
+    rank: NDArray[np.int64] | None = None
+
+
+class Evaluation:
+    """G: an estimate of Q_π for every run of a batch. One of yours needs `__call__` alone; a function will do.
+
+    memory: what it wants to be remembered of phases before the last; it is there by `seen.recall(self.memory)`.
+    off_policy: whether it can evaluate any policy, not only the one that made the data.
+    """
+
+    @property
+    def memory(self) -> MemorySpec[Memory] | None:
+        """None: the last phase is enough."""
+        return None
+
+    off_policy: bool = False
+
+    @property
+    def shortest_phase(self) -> int:
+        """No phase that it evaluates may be shorter."""
+        return 1
+
+    def check(self, phase_length: int) -> None:
+        """Raise an error if an argument is wrong, or phases of this length cannot be evaluated."""
+
+    def on(self, space: QSpace) -> Evaluation:
+        """The evaluation to use where Q-functions are held like this; or an error if there is none."""
+        return self
+
+    def __call__(self, policy: Policy, seen: Experience) -> Estimate | Array:
+        """Q̂ of a policy, an array of the shape `seen.space.shape(seen.runs)`, or an `Estimate`.
+
+        policy: that which acted in `seen.data`; or, if `off_policy`, any.
+        """
+        raise NotImplementedError
+
+    def estimate(self, policy: Policy, seen: Experience) -> Estimate:
+        """The same, checked: kernels check nothing."""
+        found = self(policy, seen)
+        whole = found if isinstance(found, Estimate) else Estimate(found)
+        q_hat = seen.space.check(whole.q_hat, seen.runs, "an evaluation")
+        return Estimate(q_hat, whole.conditioning, whole.rank)
+
+
+@dataclass(frozen=True)
+class _Function(Evaluation):
+    """A function of the user's."""
+
+    function: Callable[[Policy, Experience], Estimate | Array]
+
+    def __call__(self, policy: Policy, seen: Experience) -> Estimate | Array:
+        found = self.function(policy, seen)
+        return found if isinstance(found, Estimate) else np.array(found, dtype=np.float64)  # it may use its own again
+
+
+def as_evaluation(part: EvaluationLike) -> Evaluation:
+    """An evaluation, or a function that is one; or an error."""
+    if isinstance(part, Evaluation):
+        return part
+    if not callable(part) or isinstance(part, type):
+        raise InvalidInput(f"evaluate must be an evaluation such as SelfConsistent(), or a function, not {part!r}")
+    return _Function(part)
+
+
+def estimate(evaluate: EvaluationLike, space: QSpace, policy: Policy, data: PhaseData) -> Estimate:
+    """Q̂ from one phase, without a past."""
+    part = as_evaluation(evaluate).on(space)
+    memories = remember(begin([part.memory], space, len(data.rewards)), data, policy)
+    return part.estimate(policy, Experience(space, data, memories))

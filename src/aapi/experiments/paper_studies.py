@@ -1,0 +1,256 @@
+"""The studies behind the paper's figures, and those of docs/untuned.md, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias, cast
+
+from aapi.checks import one_of
+from aapi.experiments.study import Study
+
+__all__ = ["FIGURES", "PRESETS", "Preset", "reproduction"]
+
+Table: TypeAlias = dict[str, object]  # one of [[problems]] or [[algorithms]], or settings in it
+
+
+def _tuned(points: int) -> list[Table]:
+    """AAPI, POLITEX and RLSVI, with η, or the ridge, tuned over so many values."""
+    grid = {"from": 0.01, "to": 100.0, "points": points}
+    return [
+        {"name": "aapi-paper", "eta": grid, "tune": ["eta"]},
+        {"name": "politex", "eta": grid, "tune": ["eta"]},
+        {"name": "rlsvi", "ridge": grid, "tune": ["ridge"]},
+    ]
+
+
+ALGORITHMS = _tuned(13)
+SHARED = ("phase_length", "horizon", "centre", "ridge")
+
+# What AAPI and POLITEX share on a problem was chosen by studies/settings-*.toml, on tuning seeds. DeepSea and CartPole
+# have their defaults: of DeepSea, phases of 30 and returns of 2 times its size.
+ERGODIC = Study(
+    name="ergodic",
+    steps=100_000,
+    runs=50,
+    tuning_runs=10,
+    problems=[
+        {
+            "name": "ergodic",
+            "states": states,
+            "actions": actions,
+            "settings": dict(zip(SHARED, shared, strict=True)),
+            "settings_for": {"rlsvi": {"phase_length": 250, "horizon": 10, "form": "discounted"}},
+        }
+        for states, actions, shared in (
+            (5, 2, (250, 3, False, 1.0)),
+            (10, 2, (250, 5, False, 1.0)),
+            (20, 5, (500, 5, False, 1.0)),
+            (50, 10, (100, 10, True, 10.0)),
+        )
+    ],
+    algorithms=ALGORITHMS,
+)
+DEEP_SEA = Study(
+    name="deep-sea",
+    runs=50,
+    tuning_runs=10,
+    problems=[{"name": "deep-sea", "size": size, "steps": 10_000 * size} for size in (10, 20, 30, 40)],
+    algorithms=ALGORITHMS,
+)
+CARTPOLE = Study(
+    name="cartpole",
+    steps=100_000,
+    runs=50,
+    tuning_runs=3,
+    problems=[{"name": "cartpole"}],
+    algorithms=ALGORITHMS,
+)
+FIGURES = {"ergodic": ERGODIC, "deep-sea": DEEP_SEA, "cartpole": CARTPOLE}
+SCALES = [0.01, 1.0, 100.0]
+
+# AAPI without tuning, against tuned rivals. The control is greedy policy iteration with all its parts but the rate.
+PARTS = {"evaluation": "self-consistent", "exploration": "discovery+posterior", "phase_length": "growing"}
+UNTUNED_AAPI: Table = {"name": "aapi"}
+TUNED_POLITEX: Table = {"name": "politex", "eta": {"from": 0.01, "to": 100.0, "points": 9}}
+FAST: tuple[Table, Table] = (
+    {"horizon": [5, 10], "centre": [False, True], "ridge": 1.0},
+    {"horizon": 10, "form": ["relative", "discounted"]},
+)
+SLOW: tuple[Table, Table] = (
+    {"horizon": [10, 50], "centre": [False, True], "ridge": 1.0},
+    {"horizon": 50, "form": ["relative", "discounted"]},
+)
+
+
+def _untuned_deep_sea(size: int) -> tuple[Table, int, tuple[Table, Table]]:
+    """DeepSea, with phases of 30 and returns of 2 times its size."""
+    politex: Table = {"horizon": 2 * size, "centre": [False, True], "ridge": 0.1}
+    rlsvi: Table = {"horizon": 2 * size, "form": ["relative", "finite-horizon"]}
+    problem: Table = {"name": "deep-sea", "size": size, "steps": 10_000 * size, "features": "one-hot"}
+    return problem, 30 * size, (politex, rlsvi)
+
+
+# Problem, phase length of the rivals, and further settings of POLITEX and of RLSVI.
+UNTUNED_PROBLEMS: list[tuple[Table, int, tuple[Table, Table]]] = [
+    ({"name": "ergodic", "states": 10, "actions": 2, "steps": 100_000}, 250, FAST),
+    ({"name": "ergodic", "states": 20, "actions": 5}, 500, FAST),
+    ({"name": "ergodic", "states": 50, "actions": 10, "steps": 1_000_000}, 1000, FAST),
+    ({"name": "river-swim", "states": 6}, 250, SLOW),
+    ({"name": "river-swim", "states": 12}, 250, SLOW),
+    ({"name": "access-control"}, 500, SLOW),
+    *map(_untuned_deep_sea, (10, 20, 30)),
+]
+UNTUNED = Study(
+    name="untuned",
+    steps=200_000,
+    runs=50,
+    tuning_runs=5,
+    problems=[
+        {
+            **problem,
+            "settings_for": {
+                "politex": {"phase_length": phase_length, **politex},
+                "rlsvi": {"phase_length": phase_length, **rlsvi},
+            },
+        }
+        for problem, phase_length, (politex, rlsvi) in UNTUNED_PROBLEMS
+    ],
+    algorithms=[
+        UNTUNED_AAPI,
+        {"name": "greedy", "label": "greedy, same parts", **PARTS},
+        {**TUNED_POLITEX, "tune": ["eta", "horizon", "centre"]},
+        {"name": "rlsvi", "ridge": {"from": 0.01, "to": 100.0, "points": 9}, "tune": ["ridge", "form"]},
+    ],
+)
+SCALED = replace(
+    UNTUNED,
+    name="untuned, rewards scaled",
+    runs=10,
+    tuning_runs=2,
+    problems=[
+        {
+            **problem,
+            "reward_scale": SCALES,
+            "settings_for": {"politex": {"phase_length": phase_length, **politex, "horizon": 10, "centre": False}},
+        }
+        for problem, phase_length, (politex, _) in UNTUNED_PROBLEMS
+    ],
+    algorithms=[UNTUNED_AAPI, {**TUNED_POLITEX, "tune": ["eta"], "together": True}],
+)
+
+# Evaluator × side information × norm × learning rate, everything else the same.
+EVALUATORS = ["self-consistent", "lstd", "posterior", "monte-carlo"]
+GUESSES = ["previous", "zero", "average", "predicted"]
+ABLATION = Study(
+    name="ablation",
+    runs=20,
+    problems=[
+        {**problem, "settings": {"phase_length": length, "exploration": PARTS["exploration"]}}
+        for length, problem in (
+            (250, {"name": "ergodic", "states": 10, "actions": 2}),
+            (500, {"name": "ergodic", "states": 20, "actions": 5}),
+            (250, {"name": "river-swim", "states": 6}),
+            (300, {"name": "deep-sea", "size": 10, "features": "one-hot"}),
+        )
+    ],
+    algorithms=[
+        *(
+            {
+                "name": "aapi-paper",
+                "label": f"{evaluator}, {guess}, {norm}",
+                "evaluation": evaluator,
+                "side_information": guess,
+                "norm": norm,
+                "eta": 1.0,
+            }
+            for evaluator in EVALUATORS
+            for guess in GUESSES
+            for norm in ("span", "sup")
+            if (evaluator, guess) != ("monte-carlo", "predicted")  # which needs data of policies that have not acted
+        ),
+        *(
+            {"name": name, "label": f"{evaluator}, {rate}", "evaluation": evaluator, **settings}
+            for evaluator in EVALUATORS
+            for name, rate, settings in (
+                ("aapi-paper", "previous, span, η 0.3", {"side_information": "previous", "norm": "span", "eta": 0.3}),
+                ("politex", "constant η 0.01", {"eta": 0.01}),
+                ("politex", "constant η 0.1", {"eta": 0.1}),
+                ("politex", "constant η 1", {"eta": 1.0}),
+                ("greedy", "greedy", {}),
+            )
+        ),
+    ],
+)
+MORE = {"untuned": [UNTUNED, SCALED], "ablation": [ABLATION]}
+TUNING_SEED_OFFSET = 777  # added to the seed
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How large the studies are. None: as they are given above.
+
+    points: of the grids of η and the ridge; shorter: what numbers of steps are divided by; runs, tuning_runs: of the
+        figures; other_runs, other_tuning_runs: of the tables of one η for all problems.
+    """
+
+    points: int
+    shorter: int
+    runs: int | None
+    tuning_runs: int | None
+    other_runs: int
+    other_tuning_runs: int
+
+
+PRESETS = {
+    "quick": Preset(points=7, shorter=5, runs=10, tuning_runs=1, other_runs=3, other_tuning_runs=1),
+    "paper": Preset(points=13, shorter=1, runs=None, tuning_runs=None, other_runs=5, other_tuning_runs=3),
+}
+
+
+def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = None, seed: int = 0) -> list[Study]:
+    """The studies behind a figure or all of the paper's: figures, one η for all problems, rewards on other scales.
+
+    figure: also `untuned`, AAPI without tuning against tuned rivals; and `ablation`, every part of it exchanged.
+    runs: in place of the preset's. seed: of the reported runs; tuning runs have another one.
+    """
+    one_of(("all", *FIGURES, *MORE), figure=figure)
+    one_of(tuple(PRESETS), preset=preset)
+    chosen = PRESETS[preset]
+    if figure in MORE:
+        return [_beyond_the_paper(study, chosen, runs, seed) for study in MORE[figure]]
+    algorithms = _tuned(chosen.points)
+    figures = [
+        replace(
+            _resized(study, chosen, chosen.runs if runs is None else runs, chosen.tuning_runs, seed),
+            algorithms=algorithms,
+        )
+        for name, study in FIGURES.items()
+        if figure in ("all", name)
+    ]
+    problems = [problem for study in figures for problem in study.problems]
+    one_eta = replace(
+        figures[0], name="one η for all", problems=problems, runs=min(figures[0].runs, chosen.other_runs),
+        tuning_runs=chosen.other_tuning_runs, algorithms=[{**algorithm, "together": True} for algorithm in algorithms],
+    )  # fmt: skip
+    scaled = [{**problem, "reward_scale": SCALES} for problem in problems]
+    return [*figures, one_eta, replace(one_eta, name="one η, rewards scaled", problems=scaled, tuning_runs=1)]
+
+
+def _beyond_the_paper(study: Study, preset: Preset, runs: int | None, seed: int) -> Study:
+    """A study that is not the paper's, by a preset."""
+    if preset.shorter == 1:
+        return _resized(study, preset, runs, None, seed)
+    return _resized(study, preset, min(study.runs, 5) if runs is None else runs, 1, seed)
+
+
+def _resized(study: Study, preset: Preset, runs: int | None, tuning_runs: int | None, seed: int) -> Study:
+    """A study with other numbers of runs, if they are given, fewer steps by the preset, and other seeds."""
+    steps = [cast("int", problem.get("steps", study.steps)) // preset.shorter for problem in study.problems]
+    return replace(
+        study,
+        runs=study.runs if runs is None else runs,
+        tuning_runs=study.tuning_runs if tuning_runs is None else tuning_runs,
+        seed=seed,
+        tuning_seed=seed + TUNING_SEED_OFFSET,
+        problems=[{**problem, "steps": each} for problem, each in zip(study.problems, steps, strict=True)],
+    )

@@ -1,0 +1,226 @@
+"""Run studies into a folder: find the runs that the store does not have, hand them out in batches, store them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aapi.errors import InvalidInput
+from aapi.experiments.choice import check_shared_tuning, choose, tuning_groups
+from aapi.experiments.costs import expected_seconds
+from aapi.experiments.diagnostics import run_diagnostics
+from aapi.experiments.engines import Interrupted, start_engine
+from aapi.experiments.status import work_left
+from aapi.experiments.store import Store
+from aapi.experiments.study import Study
+from aapi.experiments.summary import Summary, summarise
+from aapi.experiments.worker import CrashedBatch, RunBatch, RunOutcome, run_batch, run_key
+from aapi.progress import progress_bars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Executor, Future
+    from types import FrameType
+
+    from aapi.experiments.configuration import Configuration
+    from aapi.experiments.engines import Engine
+    from aapi.experiments.study import Cell
+
+__all__ = ["Interrupted", "requests_to_stop", "run_cells", "run_studies"]
+
+BATCH_SECONDS = 2.0  # long enough that handing out batches costs nothing, short enough that all processors end together
+
+
+def run_studies(
+    studies: Study | Sequence[Study], out: str | os.PathLike[str], *, engine: str | None = None,
+    workers: int | None = None, address: str | None = None, progress: bool = False, retry_failed: bool = False,
+) -> Summary:  # fmt: skip
+    """Do all runs of some studies that are not yet in the folder `out`, and summarise all of them.
+
+    engine: threads, processes or dask; by default processes if there are Gymnasium environments, else threads. The
+        results are the same. workers: by default one for each processor. address: of a Dask scheduler.
+    retry_failed: do runs again that failed before.
+    Ctrl-C, or SIGTERM, lets the batches in flight finish and raises `Interrupted`; a second one stops at once.
+    """
+    cells = _read_cells([studies] if isinstance(studies, Study) else studies)
+    name = engine or ("processes" if any(cell.problem.is_gymnasium for cell in cells) else "threads")
+    start = time.perf_counter()
+    with Store(out) as store:
+        plans = [cell.plan for cell in cells]
+        session = store.begin(plans, work_left(store, plans)[0])
+        with (
+            requests_to_stop() as stop,  # from the start: processes that begin do not like to be interrupted
+            start_engine(name, workers, address) as started,
+        ):
+            run_cells(cells, store, started, stop, progress=progress, retry_failed=retry_failed)
+            run_diagnostics(cells, store, started, stop, progress=progress)
+        store.end(session, time.perf_counter() - start)
+        return summarise(store, plans)
+
+
+def _read_cells(studies: Sequence[Study]) -> list[Cell]:
+    if vars(multiprocessing.current_process()).get("_inheriting"):  # a new process is reading the caller's script
+        raise InvalidInput('put what runs studies in processes below if __name__ == "__main__":')
+    if len({study.name for study in studies}) < len(studies):
+        raise InvalidInput(f"studies must have different names, not {', '.join(study.name for study in studies)}")
+    return [cell for study in studies for cell in study.cells()]
+
+
+@dataclass(frozen=True)
+class QueuedBatch:
+    """A batch, the algorithm's name in tables, and the study whose progress bar it advances."""
+
+    batch: RunBatch
+    label: str
+    study: str
+
+
+@dataclass
+class TuningGroup:
+    """Cells that share a choice, and the keys of the tuning runs that it waits for."""
+
+    cells: list[Cell]
+    missing: set[str]
+
+
+def run_cells(
+    cells: Sequence[Cell], store: Store, engine: Engine, stop: threading.Event, *, progress: bool = False,
+    retry_failed: bool = False,
+) -> None:  # fmt: skip
+    """Do all runs that the cells need and the store does not have.
+
+    stop: when it is set, the batches in flight finish, and `Interrupted` is raised.
+    retry_failed: do those again that are in the store as failed.
+    """
+    check_shared_tuning([cell.plan for cell in cells])
+    work = _Work(cells, store, retry_failed)
+    with progress_bars(work.totals, show=progress) as advance:
+        for queued, future in engine.completed(work.queue, _submit, stop):
+            outcomes = _outcomes(queued.batch, future)
+            if outcomes is None:  # one of its runs crashes: try each alone, so that the others are done
+                work.queue.extendleft(QueuedBatch(each, queued.label, queued.study) for each in queued.batch.each())
+                continue
+            store.add(queued.batch.configuration, queued.label, outcomes)
+            work.arrived({outcome.key for outcome in outcomes})
+            advance(queued.study, queued.batch.seconds, f"{work.stored} of about {work.needed} runs")
+    if work.queue:
+        raise Interrupted(f"{work.stored} of about {work.needed} runs are stored in {store.folder}")
+
+
+def _submit(executor: Executor, queued: QueuedBatch) -> Future[list[RunOutcome]]:
+    return executor.submit(run_batch, queued.batch)
+
+
+def _outcomes(batch: RunBatch, future: Future[list[RunOutcome]]) -> list[RunOutcome] | None:
+    """The outcomes of a batch; None if its process crashed, and its runs have to be tried one by one."""
+    try:
+        return future.result()
+    except CrashedBatch as error:
+        return batch.outcomes(0.0, str(error)) if len(batch.runs) == 1 else None
+
+
+class _Work:
+    """What is left to do: a queue that grows when tuning groups have made their choice.
+
+    totals: about how many seconds of work each study has; stored, needed: runs.
+    """
+
+    def __init__(self, cells: Sequence[Cell], store: Store, retry_failed: bool) -> None:
+        self.store = store
+        self.queue: deque[QueuedBatch] = deque()
+        self.totals = dict.fromkeys((cell.study for cell in cells), 0.0)
+        tuning = {key for cell in cells for key in _tuning_keys(cell)}
+        reported = {run_key(c.key, cell.seed, i) for cell in cells for c in cell.candidates for i in range(cell.runs)}
+        stored = store.known(tuning | reported, failed=not retry_failed)
+        self.taken = set(stored)  # in the store, or in the queue
+        self.stored = len(stored)
+        self.needed = len(tuning) + sum(cell.runs for cell in cells)
+        self.groups = [
+            TuningGroup([cells[i] for i in members], {key for i in members for key in _tuning_keys(cells[i])} - stored)
+            for members in tuning_groups([cell.plan for cell in cells])
+        ]
+        self._start()
+
+    def _start(self) -> None:
+        """Queue all tuning runs, and the reported runs of those groups whose choice is known."""
+        # Long ones first: what depends on them can then begin while others are still tuning.
+        for group in sorted(self.groups, key=_tuning_seconds, reverse=True):
+            for cell in group.cells:
+                for candidate in cell.candidates if len(cell.candidates) > 1 else ():
+                    self._add(candidate, cell, cell.tuning_seed, cell.tuning_runs)
+        for group in self.groups:
+            if group.missing:  # about how much there will be, so that the bars can show the time left
+                for cell in group.cells:
+                    self.totals[cell.study] += cell.runs * expected_seconds(cell.candidates[0])
+            else:
+                self._report(group)
+
+    def arrived(self, arrived: set[str]) -> None:
+        """These runs are in the store now; a group that has all its tuning runs goes on to those it reports."""
+        self.stored += len(arrived)
+        for group in self.groups:
+            if group.missing & arrived:
+                group.missing -= arrived
+                if not group.missing:
+                    self._report(group, counted=True)
+
+    def _report(self, group: TuningGroup, *, counted: bool = False) -> None:
+        chosen = choose(self.store, [cell.plan for cell in group.cells])
+        if chosen is None:
+            raise AssertionError("a group reports before all its tuning runs are stored")
+        for cell in group.cells:
+            self._add(cell.candidates[chosen], cell, cell.seed, cell.runs, counted=counted)
+
+    def _add(self, configuration: Configuration, cell: Cell, seed: int, runs: int, *, counted: bool = False) -> None:
+        """Queue the runs that are neither stored nor queued. counted: the totals have them already."""
+        keys = {run_key(configuration.key, seed, number): number for number in range(runs)}
+        numbers = sorted(number for key, number in keys.items() if key not in self.taken)
+        self.taken |= keys.keys()
+        each = expected_seconds(configuration)
+        size = max(1, int(BATCH_SECONDS / each))
+        for i in range(0, len(numbers), size):
+            part = tuple(numbers[i : i + size])
+            batch = RunBatch(configuration, seed, part, seconds=each * len(part))
+            self.queue.append(QueuedBatch(batch, cell.algorithm, cell.study))
+            if not counted:
+                self.totals[cell.study] += batch.seconds
+
+
+def _tuning_keys(cell: Cell) -> list[str]:
+    candidates = cell.candidates if len(cell.candidates) > 1 else ()
+    return [run_key(c.key, cell.tuning_seed, number) for c in candidates for number in range(cell.tuning_runs)]
+
+
+def _tuning_seconds(group: TuningGroup) -> float:
+    return sum(cell.tuning_runs * expected_seconds(c) for cell in group.cells for c in cell.candidates)
+
+
+@contextmanager
+def requests_to_stop() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set; the second Ctrl-C is as usual. What the caller ignores stays ignored."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop  # only the main thread may handle signals
+        return
+
+    def request(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the interface of signals
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        # Not print: the signal may have come in the middle of one.
+        os.write(2, b"\nfinishing the tasks in flight; Ctrl-C again stops at once\n")
+
+    heard = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, request) for number in heard}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

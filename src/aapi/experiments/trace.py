@@ -1,0 +1,226 @@
+"""Learner traces: one run repeated, to the same bits, and what the learner saw, estimated and did in every state."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aapi.batch import simulator
+from aapi.environments import ContinuousProblem
+from aapi.errors import AapiError
+from aapi.experiments.costs import expected_seconds, num_phases
+from aapi.experiments.database import StoreError
+from aapi.learners import play
+from aapi.mdp import FiniteMDP, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from aapi.approximation import QSpace
+    from aapi.experiments.configuration import Configuration
+    from aapi.experiments.problem import Problem
+    from aapi.experiments.store import Run, Store
+    from aapi.experiments.study import Cell
+    from aapi.json_types import Json, JsonObject
+    from aapi.learners import Phase
+    from aapi.simulation import Simulation
+
+__all__ = ["DiagnosticJob", "LearnerTrace", "median_run", "pack_trace", "read_trace", "stored_trace", "trace_jobs"]
+
+FRAMES = 32  # phases of a trace, early ones closer together
+MOST_STATES = 2500
+MOST_TRACES = 36  # of a folder
+SLICE_POINTS = 33  # of a slice in each direction
+NONE = np.empty(0, dtype=np.int64)
+QUANTITIES = ("visits", "policy", "q_hat", "temperature", "surprise")
+DAMAGED = "what was stored of it is damaged"
+Table: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class DiagnosticJob:
+    """Something to compute from stored runs, and to store under a key.
+
+    kind: its progress bar; seconds: about how long it takes; compute: makes the bytes.
+    """
+
+    kind: str
+    key: str
+    seconds: float
+    compute: Callable[[], bytes]
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerTrace:
+    """Some phases of one run.
+
+    about: what the axes are; phases: the numbers of the phases, (frames,); steps: the steps at which these end.
+    tables: (frames, states[, actions]) each: `visits`, counts in the phase; `policy`, π_k, by which it acted; `q_hat`,
+        Q̂_k; `temperature`, η_k(x); `surprise`, ‖Q̂_k − M_k‖. A table that an algorithm does not have is missing.
+    """
+
+    about: JsonObject
+    phases: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    tables: dict[str, Table]
+
+
+def median_run(runs: Sequence[Run]) -> Run | None:
+    """The run in the middle, by average reward: neither the luckiest nor the worst."""
+    done = sorted((run.average_reward, run.number, run) for run in runs if run.average_reward is not None)
+    return done[(len(done) - 1) // 2][2] if done else None
+
+
+def trace_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Store) -> Iterator[DiagnosticJob]:
+    """A trace of the median run of each cell; but not of Gymnasium environments, and not of what has one already."""
+    seen: set[tuple[str, str]] = set()  # of several studies, the first with an algorithm on a problem
+    for cell, configuration in chosen:
+        run = median_run(store.runs(configuration.key, cell.seed, range(cell.runs)))
+        what = (cell.problem.label, cell.algorithm)
+        if run is None or what in seen or len(seen) == MOST_TRACES or not _is_traceable(cell.problem):
+            continue
+        seen.add(what)
+        stored = stored_trace(store, run.key)
+        if stored is None or "error" in stored.about:  # what failed, or was damaged, is done again
+            compute = functools.partial(_trace_run, configuration, cell.seed, run.number)
+            yield DiagnosticJob("learner traces", run.key, expected_seconds(configuration), compute)
+
+
+def _is_traceable(problem: Problem) -> bool:
+    if problem.is_gymnasium or problem.reward_scale != 1.0:
+        return False
+    env = problem.make_model()
+    return not isinstance(env, FiniteMDP) or env.num_states <= MOST_STATES
+
+
+def stored_trace(store: Store, key: str) -> LearnerTrace | None:
+    """The trace in the store; an error in its `about`, if it is damaged."""
+    try:
+        contents = store.trace(key)
+        return None if contents is None else read_trace(contents)
+    except (StoreError, OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return LearnerTrace({"error": DAMAGED}, NONE, NONE, {})
+
+
+def read_trace(contents: bytes) -> LearnerTrace:
+    """A trace from the bytes that `pack_trace` made; no code in them is executed."""
+    with np.load(io.BytesIO(contents), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    about = json.loads(arrays.pop("about").item())
+    if "kind" not in about:  # no tables: an error, or a regret decomposition
+        return LearnerTrace(about, NONE, NONE, {})
+    return LearnerTrace(about, arrays.pop("phases"), arrays.pop("steps"), arrays)
+
+
+def pack_trace(about: Mapping[str, Json], arrays: Mapping[str, NDArray[np.int64] | Table] | None = None) -> bytes:
+    """JSON and arrays as the bytes of an .npz file."""
+    file = io.BytesIO()
+    named = {"about": np.array(json.dumps(about, allow_nan=False)), **(arrays or {})}
+    np.savez_compressed(file, allow_pickle=False, **named)
+    return file.getvalue()
+
+
+def _phases(configuration: Configuration, seed: int, number: int) -> tuple[Simulation, Iterator[Phase]]:
+    """The phases of a run, one after the other, and the simulation in which they take place."""
+    simulate = simulator(configuration.problem.make_model(), configuration.compiled_features, seed)
+    simulation = simulate([number])
+    return simulation, play(configuration.algorithm, simulation, configuration.steps)
+
+
+def _trace_run(configuration: Configuration, seed: int, number: int) -> bytes:
+    env = configuration.problem.make_model()
+    simulation, phases = _phases(configuration, seed, number)
+    view: _View = _SliceView(env) if isinstance(env, ContinuousProblem) else _StatesView(env)
+    wanted = frames(num_phases(configuration))
+    taken: list[tuple[int, int]] = []  # numbers of phases, and the steps at which these end
+    seen: dict[str, list[NDArray[np.float64]]] = {name: [] for name in QUANTITIES}
+    for phase in phases:
+        if phase.number in wanted and phase.exploring is None:
+            taken.append((phase.number, simulation.time))
+            for name, table in _tables(view, simulation.space, phase).items():
+                seen[name].append(table)
+    if not taken:
+        raise AapiError("its phases are not numbered from 1 on")
+    tables = {name: _compact(found) for name, found in seen.items() if len(found) == len(taken)}
+    numbers, steps = np.array(taken).T
+    return pack_trace(view.about | {"run": number}, {"phases": numbers, "steps": steps, **tables})
+
+
+def _compact(tables: list[NDArray[np.float64]]) -> Table:
+    """Half the bytes, where the numbers allow it."""
+    whole = np.array(tables, dtype=np.float64)
+    return whole if np.abs(whole).max(initial=0.0) > np.finfo(np.float32).max else whole.astype(np.float32)
+
+
+def frames(num_phases: int) -> list[int]:
+    """Which phases to keep: half of them evenly spaced, half geometrically."""
+    even, early = np.linspace(1, num_phases, FRAMES // 2), np.geomspace(1, num_phases, FRAMES // 2)
+    return [int(k) for k in np.unique(np.concatenate([even, early]).round())]
+
+
+def _tables(view: _View, space: QSpace, phase: Phase) -> dict[str, NDArray[np.float64]]:
+    """What a phase has at the points of a view, (points[, actions])."""
+    points = view.points[None]
+    found = {"visits": view.visits(phase), "policy": space.probabilities(phase.policy, points)[0]}
+    if phase.q_hat is not None:
+        found["q_hat"] = space.values(phase.q_hat, points)[0]
+    if phase.temperature is not None:
+        found["temperature"] = space.temperatures(phase.temperature, 1, points)[0]
+    if phase.surprise is not None:
+        found["surprise"] = phase.surprise[0]
+    return found
+
+
+class _View(Protocol):
+    """Where a trace looks. points: states; about: what they are, for the page."""
+
+    about: JsonObject
+
+    @property
+    def points(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """States, (points,) or (points, dimension)."""
+
+    def visits(self, phase: Phase) -> NDArray[np.float64]:
+        """How often a phase was at each point, or about there."""
+
+
+class _StatesView:
+    """Every state of a finite problem."""
+
+    def __init__(self, env: FiniteMDP) -> None:
+        self.points = np.arange(env.num_states)
+        names = env.action_names or tuple(f"action {a}" for a in range(env.num_actions))
+        self.about: JsonObject = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
+        if env.grid_shape is not None:
+            self.about |= {"kind": "grid", "shape": list(env.grid_shape)}
+
+    def visits(self, phase: Phase) -> NDArray[np.float64]:
+        """Counts of states."""
+        return np.bincount(phase.data.states[0], minlength=len(self.points)).astype(np.float64)
+
+
+class _SliceView:
+    """The last two numbers of an observation, CartPole's angle and angular velocity; the others in their middle."""
+
+    def __init__(self, env: ContinuousProblem) -> None:
+        self.edges = [np.linspace(env.low[j], env.high[j], SLICE_POINTS + 1) for j in (-2, -1)]
+        middles = [(edges[1:] + edges[:-1]) / 2 for edges in self.edges]
+        down, across = np.meshgrid(*middles, indexing="ij")
+        self.points = np.tile((np.array(env.low) + env.high) / 2, (SLICE_POINTS * SLICE_POINTS, 1))
+        self.points[:, -2], self.points[:, -1] = down.ravel(), across.ravel()
+        self.about: JsonObject = {
+            "kind": "slice", "actions": list(env.action_names), "shape": [SLICE_POINTS, SLICE_POINTS],
+            "axes": [middle.tolist() for middle in middles],
+        }  # fmt: skip
+
+    def visits(self, phase: Phase) -> NDArray[np.float64]:
+        """Counts of observations around each point of the slice, wherever the other numbers are."""
+        seen = phase.data.states[0][:, -2:]
+        return np.asarray(np.histogram2d(seen[:, 0], seen[:, 1], bins=self.edges)[0].ravel())

@@ -1,0 +1,129 @@
+"""A batch of runs of one configuration: what an engine executes, in a thread, a process or on a cluster."""
+
+from __future__ import annotations
+
+import pickle
+import time
+import traceback
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aapi.errors import AapiError, InvalidInput
+from aapi.experiments.agent_runs import agent_curves
+from aapi.experiments.compiled_runs import compiled_curves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from aapi.experiments.configuration import Configuration
+
+__all__ = [
+    "CrashedBatch",
+    "EngineLost",
+    "RunBatch",
+    "RunOutcome",
+    "describe_error",
+    "pack_call",
+    "run_batch",
+    "run_key",
+    "run_packed",
+]
+
+
+class CrashedBatch(AapiError):
+    """A batch whose process died each time it was tried."""
+
+
+class EngineLost(AapiError):
+    """There is nothing left to run batches on."""
+
+
+@dataclass(frozen=True)
+class RunBatch:
+    """Some runs of a configuration, by number. seconds: about how long they take together."""
+
+    configuration: Configuration
+    seed: int
+    runs: tuple[int, ...]
+    seconds: float = 0.0
+
+    def each(self) -> list[RunBatch]:
+        """A batch for each run."""
+        return [replace(self, runs=(number,), seconds=self.seconds / len(self.runs)) for number in self.runs]
+
+    def outcomes(self, seconds: float, error: str | None = None) -> list[RunOutcome]:
+        """An outcome for each run, without a curve: all failed, if there is an error. seconds: of each run."""
+        key = self.configuration.key
+        return [
+            RunOutcome(run_key(key, self.seed, number), key, self.seed, number, seconds, error=error)
+            for number in self.runs
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class RunOutcome:
+    """One run: the sums of rewards up to each step of the grid, both (grid,); or the error, if it failed."""
+
+    key: str
+    configuration: str
+    seed: int
+    run: int
+    seconds: float
+    grid: NDArray[np.int64] | None = None
+    cumulated: NDArray[np.float64] | None = None
+    error: str | None = None
+
+
+def run_key(configuration: str, seed: int, run: int) -> str:
+    """The key of a run, from that of its configuration."""
+    return f"{configuration}-{seed}-{run}"
+
+
+def run_batch(batch: RunBatch) -> list[RunOutcome]:
+    """Execute a batch. If it fails as a whole, each run is tried alone, so that one bad run does not fail others."""
+    start = time.perf_counter()
+    curves = agent_curves if batch.configuration.problem.is_gymnasium else compiled_curves
+    try:
+        grid, cumulated = curves(batch.configuration, batch.seed, batch.runs)
+        if not np.isfinite(cumulated).all():
+            raise AapiError("the rewards are not finite numbers")
+    except Exception as error:  # noqa: BLE001 - whatever a user's part or environment may raise
+        if len(batch.runs) > 1:
+            return [outcome for single in batch.each() for outcome in run_batch(single)]
+        return batch.outcomes(time.perf_counter() - start, describe_error(error))
+    seconds = (time.perf_counter() - start) / len(batch.runs)
+    return [
+        replace(outcome, grid=grid, cumulated=curve)
+        for outcome, curve in zip(batch.outcomes(seconds), cumulated, strict=True)
+    ]
+
+
+def describe_error(error: BaseException) -> str:
+    """What went wrong in one line; with the place in the code, unless the message is one of the library's."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, AapiError):
+        return text
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {text} ({place.filename.rsplit('/', 1)[-1]}, line {place.lineno})"
+
+
+def pack_call(dumps: Callable[[object], bytes], call: Callable[[], object]) -> bytes:
+    """A call without arguments as bytes, which `run_packed` executes in another process."""
+    try:
+        return dumps(call)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"{error}: for processes and Dask, algorithms and problems must be picklable") from None
+
+
+def run_packed(call: bytes) -> object:
+    """Execute a packed call. What cannot be imported here is an error of the call: the process lives on."""
+    try:
+        function = pickle.loads(call)  # noqa: S301 - from this very program
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(f"a worker does not have what the study is made of: {error}") from None
+    result: object = function()
+    return result

@@ -1,0 +1,108 @@
+"""What an exploration is asked, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from aapi.approximation import Array
+    from aapi.memory import Counts
+
+    ExplorationLike: TypeAlias = "Exploration | Callable[[Situation], Excursion | None]"
+
+__all__ = ["Excursion", "Exploration", "Situation", "as_exploration", "within_budget"]
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """What is known before a phase. counts: all transitions so far. explored: steps spent on exploration, (runs,).
+
+    free: the runs that no other part has sent out, (runs,). streams: random streams, (runs, 4).
+    """
+
+    counts: Counts
+    explored: NDArray[np.int64]
+    free: NDArray[np.bool_]
+    streams: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Excursion:
+    """What some runs do before the next phase. runs: which, (runs,). policies: theirs, (runs, states, actions).
+
+    steps: how long; None for the usual length. limits: end as soon as some pair was visited so often, (runs, states,
+    actions). Both are for an `Exploration` that is not in lockstep.
+    """
+
+    runs: NDArray[np.bool_]
+    policies: Array
+    steps: int | None = None
+    limits: NDArray[np.int64] | None = None
+
+
+class Exploration:
+    """Decides, before each phase but the first and for each run by itself, whether and how a run explores.
+
+    What is seen is remembered, and the sums of Algorithm 1 are left alone. One of yours needs `__call__` alone; a
+    function will do.
+    lockstep: whether all stretches have the usual length, so that runs can be simulated side by side; if not, each run
+        is simulated alone.
+    """
+
+    @property
+    def lockstep(self) -> bool:
+        """True unless a subclass says otherwise."""
+        return True
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+
+    def __call__(self, situation: Situation) -> Excursion | None:
+        """What those of the `free` runs do that ought to explore; None if no run ought to."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _Function(Exploration):
+    """A function of the user's, which may return excursions of any length."""
+
+    function: Callable[[Situation], Excursion | None]
+
+    @property
+    def lockstep(self) -> bool:
+        return False
+
+    def __call__(self, situation: Situation) -> Excursion | None:
+        return self.function(situation)
+
+
+def as_exploration(part: ExplorationLike) -> Exploration:
+    """An exploration, or a function that is one; or an error."""
+    if isinstance(part, Exploration):
+        return part
+    if not callable(part) or isinstance(part, type):
+        raise InvalidInput(f"exploration must be of parts such as Discovery(), or functions, not {part!r}")
+    return _Function(part)
+
+
+def within_budget(situation: Situation, budget: float) -> NDArray[np.bool_]:
+    """The runs that explored less than budget · (t m A)^½ steps, after t steps, with m states seen and A actions."""
+    counts = situation.counts
+    pairs = counts.seen.sum(axis=1) * counts.visits.shape[2]
+    return np.asarray(situation.explored < budget * np.sqrt(float(counts.steps) * pairs))
+
+
+def sent_out(runs: NDArray[np.int64], policies: Array) -> Excursion:
+    """An excursion of the usual length for the runs of these numbers."""
+    mask = np.zeros(len(policies), dtype=bool)
+    mask[runs] = True
+    return Excursion(mask, policies)

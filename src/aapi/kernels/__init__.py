@@ -1,0 +1,1 @@
+"""Compiled and pure: the kernel decorator, random streams, linear algebra."""

@@ -1,0 +1,203 @@
+"""Linear algebra inside kernels: one run at a time, so that neither the batch nor a library changes a bit."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+from aapi.kernels.jit import kernel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "LANES",
+    "add_product",
+    "add_row",
+    "aligned_zeros",
+    "dot",
+    "factorise",
+    "singular_regression",
+    "solve_factorised",
+    "solve_lower",
+    "solve_upper",
+    "weigh",
+]
+
+LANES = 4  # rows of weights are padded to a multiple of a vector register, so that none straddles two cache lines
+PANEL = 32  # rows that are eliminated together
+SINGULAR = 1e-12  # what elimination may leave of a diagonal entry before it counts as nothing
+
+
+def singular_regression(ridge: float) -> InvalidInput:
+    """The error for `factorise` having failed."""
+    return InvalidInput(
+        f"ridge is {ridge:g}, and the features seen are linearly dependent or too large: "
+        "give a larger ridge, or scale the features"
+    )
+
+
+@kernel
+def add_product(left: Any, right: Any, depth: Any, upper: Any, out: Any) -> None:
+    """out += leftᵀ right, of `depth` rows; if `upper`, from the diagonal on, an entry before it included.
+
+    Two rows of `out` and four products at a time, along rows: what a vector unit does well without reordering sums.
+    """
+    rows, steps = out.shape[0] - out.shape[0] % 2, depth - depth % 4
+    for i in range(0, rows, 2):
+        first = i if upper else 0
+        out0, out1 = out[i, first:], out[i + 1, first:]
+        for k in range(0, steps, 4):
+            a0, a1, a2, a3 = left[k, i], left[k + 1, i], left[k + 2, i], left[k + 3, i]
+            b0, b1, b2, b3 = left[k, i + 1], left[k + 1, i + 1], left[k + 2, i + 1], left[k + 3, i + 1]
+            r0, r1, r2, r3 = right[k, first:], right[k + 1, first:], right[k + 2, first:], right[k + 3, first:]
+            for j in range(out0.size):
+                x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]  # before anything is stored, or they would be read again
+                s0 = out0[j] + (a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3)
+                s1 = out1[j] + (b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3)
+                out0[j], out1[j] = s0, s1
+    for i in range(out.shape[0]):
+        first = i if upper else 0
+        out0 = out[i, first:]
+        for k in range(steps if i < rows else 0, depth):
+            factor, row = left[k, i], right[k, first:]
+            for j in range(out0.size):
+                out0[j] += factor * row[j]
+
+
+@kernel
+def factorise(gram: Any, ridge: Any) -> Any:
+    """Turn the upper triangle of G into U with UᵀU = G + ridge · I; false if that is singular.
+
+    Cholesky's method in panels of rows. Rows of `gram` may be padded; what is below the diagonal is overwritten.
+    """
+    size = gram.shape[0]
+    diagonal = np.empty(size)
+    for k in range(size):
+        gram[k, k] += ridge
+        diagonal[k] = gram[k, k]
+    for first in range(0, size, PANEL):
+        last = min(first + PANEL, size)
+        for start in range(first, last, 4):
+            stop = min(start + 4, last)
+            _eliminate(gram, first, start, start, stop)
+            for k in range(start, stop):
+                row = gram[k, k:]
+                if not SINGULAR * diagonal[k] < row[0] < math.inf:  # against its own size: any scale will do
+                    return False
+                pivot = math.sqrt(row[0])
+                for j in range(row.size):
+                    row[j] /= pivot
+                for i in range(k + 1, stop):
+                    factor, source, target = row[i - k], row[i - k :], gram[i, i:]
+                    for j in range(target.size):
+                        target[j] -= factor * source[j]
+        _eliminate(gram, first, last, last, size)
+    return True
+
+
+@kernel
+def _eliminate(upper: Any, k_first: Any, k_last: Any, first: Any, last: Any) -> None:
+    """Subtract the products of finished rows, k_first … k_last − 1, a multiple of 4, from rows first … last − 1."""
+    whole = last - (last - first) % 4
+    for i in range(first, whole, 4):
+        out0, out1, out2, out3 = upper[i, i:], upper[i + 1, i:], upper[i + 2, i:], upper[i + 3, i:]
+        for k in range(k_first, k_last, 4):
+            a0, a1, a2, a3 = upper[k, i], upper[k + 1, i], upper[k + 2, i], upper[k + 3, i]
+            b0, b1, b2, b3 = upper[k, i + 1], upper[k + 1, i + 1], upper[k + 2, i + 1], upper[k + 3, i + 1]
+            c0, c1, c2, c3 = upper[k, i + 2], upper[k + 1, i + 2], upper[k + 2, i + 2], upper[k + 3, i + 2]
+            d0, d1, d2, d3 = upper[k, i + 3], upper[k + 1, i + 3], upper[k + 2, i + 3], upper[k + 3, i + 3]
+            r0, r1, r2, r3 = upper[k, i:], upper[k + 1, i:], upper[k + 2, i:], upper[k + 3, i:]
+            for j in range(out0.size):
+                x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]  # before anything is stored, or they would be read again
+                s0 = out0[j] - (a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3)
+                s1 = out1[j] - (b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3)
+                s2 = out2[j] - (c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3)
+                s3 = out3[j] - (d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3)
+                out0[j], out1[j], out2[j], out3[j] = s0, s1, s2, s3
+    for i in range(whole, last):
+        out0 = upper[i, i:]
+        for k in range(k_first, k_last):
+            factor, row = upper[k, i], upper[k, i:]
+            for j in range(out0.size):
+                out0[j] -= factor * row[j]
+
+
+@kernel
+def solve_factorised(upper: Any, rhs: Any) -> None:
+    """Overwrite `rhs` with the solution of UᵀU x = rhs."""
+    solve_lower(upper, rhs)
+    solve_upper(upper, rhs)
+
+
+@kernel
+def solve_lower(upper: Any, rhs: Any) -> None:
+    """Overwrite `rhs` with the solution of Uᵀ x = rhs."""
+    for i in range(rhs.size):
+        value = rhs[i] / upper[i, i]
+        rhs[i] = value
+        row, rest = upper[i, i + 1 : rhs.size], rhs[i + 1 :]
+        for j in range(rest.size):
+            rest[j] -= row[j] * value
+
+
+@kernel
+def solve_upper(upper: Any, rhs: Any) -> None:
+    """Overwrite `rhs` with the solution of U x = rhs."""
+    for i in range(rhs.size - 1, -1, -1):
+        rhs[i] = (rhs[i] - dot(upper[i, i + 1 : rhs.size], rhs[i + 1 :])) / upper[i, i]
+
+
+@kernel
+def dot(left: Any, right: Any) -> Any:
+    """Σ left · right, in four partial sums that fit a vector register."""
+    s0 = s1 = s2 = s3 = 0.0
+    whole = left.size - left.size % 4
+    for i in range(0, whole, 4):
+        s0 += left[i] * right[i]
+        s1 += left[i + 1] * right[i + 1]
+        s2 += left[i + 2] * right[i + 2]
+        s3 += left[i + 3] * right[i + 3]
+    for i in range(whole, left.size):
+        s0 += left[i] * right[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def weigh(features: Any, weights: Any, sparse: Any, out: Any) -> None:
+    """out = ψᵀ weights. Four features at a time: `out` is read and written once for all of them."""
+    num_features, width = weights.shape
+    out[:] = 0.0
+    if sparse:
+        for f in range(num_features):
+            if features[f] != 0.0:
+                for r in range(width):
+                    out[r] += features[f] * weights[f, r]
+        return
+    whole = num_features - num_features % 4
+    for f in range(0, whole, 4):
+        f0, f1, f2, f3 = features[f], features[f + 1], features[f + 2], features[f + 3]
+        w0, w1, w2, w3 = weights[f], weights[f + 1], weights[f + 2], weights[f + 3]
+        for r in range(width):
+            out[r] = out[r] + (f0 * w0[r] + f1 * w1[r] + f2 * w2[r] + f3 * w3[r])
+    for f in range(whole, num_features):
+        for r in range(width):
+            out[r] += features[f] * weights[f, r]
+
+
+@kernel
+def add_row(out: Any, factor: Any, row: Any) -> None:
+    """out += factor · row."""
+    for j in range(out.size):
+        out[j] += factor * row[j]
+
+
+def aligned_zeros(runs: int, features: int, rows: int) -> NDArray[np.float64]:
+    """Zeros of shape (runs, features, rows and padding), each row at the start of a vector register."""
+    padded = -(-rows // LANES) * LANES
+    raw = np.zeros(runs * features * padded + LANES)
+    offset = (-raw.ctypes.data // raw.itemsize) % LANES
+    return raw[offset : offset + runs * features * padded].reshape(runs, features, padded)

@@ -1,0 +1,60 @@
+"""AAPI: adaptive approximate policy iteration (Hao, Lazic, Abbasi-Yadkori, Joulani and Szepesvári 2021)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aapi.evaluation import Automatic
+from aapi.exploration import Discovery, PosteriorSampling
+from aapi.improvement import Adaptive, PreviousEstimate, SampledAdaptive
+from aapi.learners.exploring import exploring
+from aapi.learners.policy_iteration import PolicyIteration
+from aapi.schedules import Growing
+
+if TYPE_CHECKING:
+    from aapi.evaluation.evaluation import EvaluationLike
+    from aapi.exploration import Exploration
+    from aapi.exploration.exploration import ExplorationLike
+    from aapi.improvement.side_information import SideInformationLike
+    from aapi.learners.learner import Learner
+    from aapi.schedules import ScheduleLike
+
+__all__ = ["AAPI"]
+
+
+def AAPI(  # noqa: N802 - an algorithm's name
+    *,
+    phase_length: ScheduleLike | None = None,
+    evaluate: EvaluationLike | None = None,
+    eta: float = 1.0,
+    norm: str | None = None,
+    side_information: SideInformationLike = PreviousEstimate(),  # noqa: B008 - frozen
+    num_sampled: int | None = None,
+    exploration: Exploration | tuple[ExplorationLike, ...] | None = None,
+) -> Learner[Any]:
+    """Algorithm 1: π_{k+1} ∝ exp((Σ_{s≤k} Q̂_s + M_{k+1}) / η_k(x)).
+
+    `AAPI()` needs no tuning: it evaluates policies on all data, measures surprise by the span, explores while something
+    new is to be found, and chooses the lengths of phases itself. `AAPI(phase_length=…, evaluate=…)` is the paper's
+    algorithm, in which the rest has the paper's defaults: the sup-norm, and no exploration.
+
+    phase_length: τ, or a schedule; `Growing()` if not given.
+    evaluate: the paper's G; `Automatic()` if not given: `SelfConsistent` on tables, `MonteCarlo` on weights.
+    eta: η in η_k(x) = η (2 Σ_{s≤k} ‖Q̂_s − M_s‖²)^½. Multiplying all rewards by a constant changes nothing.
+    norm: `sup` as in the paper, or `span`, which is blind to constants added to Q̂(x, ·).
+    num_sampled: estimate η_k(x) from so many past differences, as the paper does for large state spaces; None: exactly
+        for tables, from 30 for weights.
+    exploration: `Discovery()` and `PosteriorSampling()` where evaluate is not given, and states can be counted. Phases
+        are then 50 steps apart, or more in large tables: room to explore, for those runs that ought to.
+    """
+    alone = evaluate is None
+    measure = norm if norm is not None else "span" if alone else "sup"
+    learner = PolicyIteration(
+        phase_length=Growing() if phase_length is None else phase_length,
+        evaluate=Automatic() if evaluate is None else evaluate,
+        learning_rate=Adaptive(eta, measure) if num_sampled is None else SampledAdaptive(eta, measure, num_sampled),
+        side_information=side_information,
+    )
+    if exploration is None:
+        exploration = (Discovery(), PosteriorSampling()) if alone else ()
+    return exploring(learner, exploration)

@@ -1,0 +1,178 @@
+"""Exploration around a learner: before each phase but the first, runs that ought to explore do so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+from aapi.exploration import Excursion, Exploration, Situation, as_exploration
+from aapi.learners.learner import Learner, Phase, with_memories
+from aapi.learners.state import restored_fields
+from aapi.memory import CountTransitions
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from aapi.approximation import Policy, QSpace
+    from aapi.exploration.exploration import ExplorationLike
+    from aapi.memory import Counts, Memories
+    from aapi.simulation import PhaseData, Stretch
+
+__all__ = ["Exploring", "ExploringState", "exploring"]
+
+COUNTS = CountTransitions()
+# The usual length of an exploration, or more where there are many pairs, up to a limit.
+STEPS, STEPS_PER_PAIR, MOST_STEPS = 50, 0.1, 2500
+
+
+@dataclass(frozen=True, eq=False)
+class ExploringState:
+    """inner: the learner's state. start: when the stretch under way begins. explored: steps spent so far, (runs,).
+
+    excursion: what `excursion.runs` do in this stretch, if it is an exploration.
+    """
+
+    inner: Any
+    start: int
+    explored: NDArray[np.int64]
+    excursion: Excursion | None = None
+
+    @property
+    def k(self) -> int:
+        """Phases learnt from so far."""
+        return int(self.inner.k)
+
+    @property
+    def memories(self) -> Memories:
+        """Those of the learner, counts of transitions among them."""
+        memories: Memories = self.inner.memories
+        return memories
+
+    def restored(self, arrays: dict[str, NDArray[Any]]) -> ExploringState:
+        """What was stored, in an exploration or not."""
+        like = self
+        if "excursion_policies" in arrays:
+            counts: Counts = self.inner.memories[COUNTS]
+            out = Excursion(np.zeros(len(self.explored), dtype=bool), np.zeros_like(counts.visits))
+            if "excursion_limits" in arrays:
+                out = replace(out, steps=1, limits=np.zeros(counts.visits.shape, dtype=np.int64))
+            like = replace(self, excursion=out)
+        return restored_fields(like, arrays)
+
+
+@dataclass(frozen=True)
+class Exploring(Learner[ExploringState]):
+    """A learner that explores between its phases. What is seen then is remembered, and nothing else is learnt from it.
+
+    exploration: parts that are asked in turn, before each phase but the first, whether a run ought to explore. Where
+        runs are simulated side by side, those that ought not to follow their policy meanwhile, for as long.
+    It explores where states can be counted. Elsewhere the learner is played as it is.
+    """
+
+    learner: Learner[Any]
+    exploration: tuple[ExplorationLike, ...]
+
+    @property
+    def lockstep(self) -> bool:
+        """If the learner and all parts are."""
+        return self.learner.lockstep and all(as_exploration(part).lockstep for part in self.exploration)
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+        if isinstance(self.learner, Exploring) or not isinstance(self.exploration, tuple | list):
+            raise InvalidInput(f"exploration must be a tuple of parts around one learner, not {self.exploration!r}")
+        self.learner.check()
+        for part in self.exploration:
+            as_exploration(part).check()
+
+    def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> ExploringState:
+        """The learner's own start; and transitions are counted."""
+        inner = self.learner.init(space, runs, num_phases)
+        if space.countable and COUNTS not in inner.memories:
+            inner = with_memories(inner, {**inner.memories, COUNTS: COUNTS.start(space, runs)})
+        return ExploringState(inner, 0, np.zeros(runs, dtype=np.int64))
+
+    def act(self, state: ExploringState) -> Stretch:
+        """Explore, or do what the learner does."""
+        stretch = replace(self.learner.act(state.inner), start=state.start)
+        out = state.excursion
+        if out is None:
+            return stretch
+        steps = out.steps or usual_steps(out.policies.shape)
+        return replace(stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits)
+
+    def update(self, state: ExploringState, data: PhaseData) -> tuple[ExploringState, Phase]:
+        """After an exploration, remember what was seen; after a phase, learn, and see who ought to explore next."""
+        out = state.excursion
+        if out is not None:
+            inner = self.learner.observe(state.inner, data, out.policies)
+            stretch, explored = self.learner.act(inner), state.explored + data.steps * out.runs
+            phase = Phase(stretch.number, out.policies, data, stretch.policy, exploring=out.runs)
+            return ExploringState(inner, data.time, explored), phase
+        inner, phase = self.learner.update(state.inner, replace(data, time=data.time + self._gap(state)))
+        after = ExploringState(inner, data.time, state.explored)
+        return replace(after, excursion=self._excursion(after, data)), replace(phase, data=data)
+
+    def observe(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
+        """Remember data that another policy made."""
+        return replace(state, inner=self.learner.observe(state.inner, data, behaviour))
+
+    @property
+    def phase_steps(self) -> int | None:
+        """The learner's τ."""
+        return self.learner.phase_steps
+
+    def with_phase_steps(self, steps: int) -> Exploring:
+        """The same around the learner with another τ."""
+        return replace(self, learner=self.learner.with_phase_steps(steps))
+
+    @property
+    def inner(self) -> Learner[Any]:
+        """The learner."""
+        return self.learner
+
+    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
+        """Phases of the learner, with explorations between them."""
+        between = usual_steps(space.shape(1)) if space.countable and self.lockstep else 0
+        return self.learner.count_phases(num_steps, space, gap + between)
+
+    def _gap(self, state: ExploringState) -> int:
+        """How long the exploration will be that comes before the next phase, if that can be known."""
+        counts = self._counts(state)
+        return usual_steps(counts.visits.shape) if counts is not None and self.lockstep else 0
+
+    @staticmethod
+    def _counts(state: ExploringState) -> Counts | None:
+        """All transitions so far, where they can be counted."""
+        return cast("Counts | None", state.memories.get(COUNTS))
+
+    def _excursion(self, state: ExploringState, data: PhaseData) -> Excursion | None:
+        """What is done before the next phase, by those runs that a part sends out; the others follow their policy."""
+        counts = self._counts(state)
+        if counts is None:
+            return None
+        free, policies = np.ones(len(data.rewards), dtype=bool), self.learner.act(state.inner).policy.copy()
+        chosen = Excursion(~free, policies)
+        for part in map(as_exploration, self.exploration):
+            out = part(Situation(counts, state.explored, free, data.streams))
+            if out is not None:
+                sent = out.runs & free
+                policies[sent] = out.policies[sent]
+                free &= ~sent
+                if not self.lockstep and sent.any():
+                    chosen = replace(chosen, steps=out.steps, limits=out.limits)
+        return replace(chosen, runs=~free) if self.lockstep or not free.all() else None
+
+
+def usual_steps(shape: tuple[int, ...]) -> int:
+    """The length of an exploration in tables (runs, states, actions): enough to get somewhere, short beside a phase."""
+    return int(max(STEPS, min(MOST_STEPS, STEPS_PER_PAIR * shape[1] * shape[2])))
+
+
+def exploring(learner: Learner[Any], exploration: Exploration | tuple[ExplorationLike, ...]) -> Learner[Any]:
+    """The learner with this exploration around it; the learner itself if there is none."""
+    parts = (exploration,) if isinstance(exploration, Exploration) else tuple(exploration)
+    return Exploring(learner, parts) if parts else learner

@@ -1,0 +1,182 @@
+"""What a learner is, three functions on a value, and the only loop that plays one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from aapi.errors import InvalidInput
+from aapi.learners.state import copied
+from aapi.memory import remember
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from aapi.approximation import Array, Policy, QSpace, Temperature
+    from aapi.memory import Memories
+    from aapi.simulation import PhaseData, Simulation, Stretch
+
+__all__ = ["Learner", "LearnerState", "Phase", "Session", "check_learner", "play", "with_memories"]
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """Phase k of a batch of runs, for whoever logs, records or stops.
+
+    policy: π_k, by which it acted; next_policy: π_{k+1}. data: D_k.
+    q_hat: Q̂_k, as the space holds it; temperature: η_k(x); surprise: ‖Q̂_k − M_k‖, (runs, states), where there is a
+    table of it; prediction: M_{k+1}. All are missing in a last phase that is too short to be evaluated, and all but
+    q_hat in learners that have none.
+    weight: what the phase counts, its length as a multiple of the first one's; all but q_hat are multiplied by it
+        already, and the prediction by that of the next phase.
+    conditioning: the condition number of the equations behind Q̂_k, (runs,), from evaluations that tell it.
+    exploring: the runs that explored, (runs,), if this is the exploration before phase k, which is not evaluated.
+    """
+
+    number: int
+    policy: Policy
+    data: PhaseData
+    next_policy: Policy
+    q_hat: Array | None = None
+    temperature: Temperature = None
+    surprise: Array | None = None
+    prediction: Array | None = None
+    weight: float = 1.0
+    conditioning: Array | None = None
+    exploring: NDArray[np.bool_] | None = None
+
+
+class LearnerState(Protocol):
+    """What every state of a learner has; it is a frozen dataclass, and has more. k: phases learnt from so far.
+
+    memories: what is remembered of the past. All data that a learner is given goes into all of them, so that others may
+    add memories of their own.
+    """
+
+    @property
+    def k(self) -> int:
+        """Phases learnt from."""
+
+    @property
+    def memories(self) -> Memories:
+        """By their specs."""
+
+
+S = TypeVar("S", bound=LearnerState)
+
+
+class Learner(ABC, Generic[S]):
+    """A learning algorithm: `init`, `act` and `update`, on a state that is a value.
+
+    lockstep: whether the lengths of its stretches are the same in all runs. If not, runs are simulated one by one.
+    """
+
+    @property
+    def lockstep(self) -> bool:
+        """True unless a subclass says otherwise."""
+        return True
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+
+    @abstractmethod
+    def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> S:
+        """The state before anything was seen. num_phases: how many there will be, if that is known."""
+
+    @abstractmethod
+    def act(self, state: S) -> Stretch:
+        """What to do next, and for how long. It may be asked several times."""
+
+    @abstractmethod
+    def update(self, state: S, data: PhaseData) -> tuple[S, Phase]:
+        """Learn from the data of the stretch that `act` asked for. It may use the arrays of the state it is given."""
+
+    def observe(self, state: S, data: PhaseData, behaviour: Policy) -> S:
+        """Remember data that another policy made, and learn nothing else from it."""
+        return with_memories(state, remember(state.memories, data, behaviour))
+
+    @property
+    def phase_steps(self) -> int | None:
+        """τ, if all phases are of one length."""
+        return None
+
+    def with_phase_steps(self, steps: int) -> Learner[S]:  # noqa: ARG002 - for those that can
+        """The same learner with phases of another length, if they are of one length; else itself."""
+        return self
+
+    @property
+    def inner(self) -> Learner[Any]:
+        """The learner itself; of one around another, the innermost."""
+        return self
+
+    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for those that know
+        """How many phases there are in so many steps, `gap` steps apart; about, if that depends on data."""
+        return max(1, num_steps // 1000)
+
+
+def with_memories(state: S, memories: Memories) -> S:
+    """The state with other memories."""
+    changed: S = replace(state, memories=memories)  # type: ignore[type-var]
+    return changed
+
+
+class Session(Generic[S]):
+    """A learner in a simulation: what it knows so far, `state`, and the loop by which it acts and learns.
+
+    keep: an update leaves the state it was given as it is, so that an error or an interrupt in it has changed nothing;
+        else its arrays are used again.
+    """
+
+    def __init__(
+        self, learner: Learner[S], simulation: Simulation, num_phases: int | None = None, *, keep: bool = False
+    ) -> None:
+        runs = len(simulation.streams)
+        if not learner.lockstep and runs > 1:
+            raise InvalidInput(f"the runs of {learner!r} fall out of step: simulate one at a time")
+        self.learner, self.simulation, self.keep = learner, simulation, keep
+        self.state = learner.init(simulation.space, runs, num_phases)
+
+    def play(self, num_steps: int) -> Iterator[Phase]:
+        """Act and learn for some steps: a phase after each stretch. There is no other loop.
+
+        The steps that are left at the end are taken and not learnt from: the last phase is then not complete, and
+        another call goes on with it, where the simulation is able to pause.
+        """
+        last = self.simulation.time + num_steps
+        while self.simulation.time < last:
+            stretch = self.learner.act(self.state)
+            data = self.simulation.rollout(stretch, last - self.simulation.time)
+            if data.complete:
+                yield self._update(data)
+            else:
+                yield Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
+
+    def _update(self, data: PhaseData) -> Phase:
+        """Learn from a stretch. Where that fails, neither the state nor the random streams have moved."""
+        before, streams = self.state, data.streams.copy()
+        try:
+            self.state, phase = self.learner.update(copied(before) if self.keep else before, data)
+        except BaseException:
+            if self.state is before:
+                data.streams[:] = streams
+            raise
+        return phase
+
+
+def play(learner: Learner[S], simulation: Simulation, num_steps: int) -> Iterator[Phase]:
+    """Let a learner act and learn in a simulation from the beginning: a `Phase` after each stretch."""
+    return Session(learner, simulation, learner.count_phases(num_steps, simulation.space)).play(num_steps)
+
+
+def check_learner(learner: object) -> None:
+    """Raise an error if this is no learner, or an argument of it is wrong."""
+    if not isinstance(learner, Learner):
+        raise InvalidInput(
+            "a learner is AAPI(), Politex(…), RLSVI(…) or a subclass of aapi.Learner with init, act and update (see "
+            f"docs/extending.md), not {learner!r}"
+        )
+    learner.check()

@@ -1,0 +1,139 @@
+"""Algorithm 1 of Hao et al. (2021), with all its parts open: AAPI, POLITEX and classical API are settings of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from aapi.approximation.space import NOT_STORED
+from aapi.checks import finite
+from aapi.errors import InvalidInput
+from aapi.evaluation import Evaluation, as_evaluation
+from aapi.improvement import Leader, PreviousEstimate, as_learning_rate, as_side_information
+from aapi.learners.learner import Learner, Phase
+from aapi.memory import Experience, begin, remember
+from aapi.schedules import Constant, as_schedule
+from aapi.simulation import Stretch
+
+if TYPE_CHECKING:
+    from aapi.approximation import Array, Policy, QSpace, Surprise
+    from aapi.evaluation.evaluation import EvaluationLike
+    from aapi.improvement.learning_rate import LearningRateLike
+    from aapi.improvement.side_information import SideInformationLike
+    from aapi.memory import Memories
+    from aapi.schedules import ScheduleLike
+    from aapi.simulation import PhaseData
+
+__all__ = ["PolicyIteration", "PolicyIterationState"]
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyIterationState:
+    """After phase k. start: when phase k + 1 begins. total: Σ_{s≤k} Q̂_s; prediction: M_{k+1}; policy: π_{k+1}."""
+
+    k: int
+    memories: Memories
+    space: QSpace = field(metadata=NOT_STORED)
+    start: int
+    total: Array
+    prediction: Array
+    surprise: Surprise
+    policy: Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyIteration(Learner[PolicyIterationState]):
+    """Approximate policy iteration in phases, by follow-the-regularised-leader in every state.
+
+    phase_length: τ, or a `Schedule`; then phases count in proportion to their length.
+    evaluate, learning_rate, side_information: the paper's G, η_k and M; parts, or functions.
+    decay: what the sum of Q-functions keeps in each phase: 1 for the paper's algorithms, 0 for the last one alone.
+    """
+
+    phase_length: ScheduleLike
+    evaluate: EvaluationLike
+    learning_rate: LearningRateLike
+    side_information: SideInformationLike = PreviousEstimate()  # noqa: RUF009 - frozen
+    decay: float = 1.0
+
+    def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> PolicyIterationState:
+        """Line 2: π_1 uniform, M_1 = 0."""
+        rate, evaluate = as_learning_rate(self.learning_rate), as_evaluation(self.evaluate).on(space)
+        evaluate.check(as_schedule(self.phase_length)(1, 0, space))
+        self._check_prediction(evaluate)
+        return PolicyIterationState(
+            k=0, memories=begin([evaluate.memory], space, runs), space=space, start=0,
+            total=space.zeros(runs), prediction=space.zeros(runs), policy=space.uniform(runs),
+            surprise=space.surprise(runs, rate.norm, rate.num_sampled, num_phases),
+        )  # fmt: skip
+
+    def act(self, state: PolicyIterationState) -> Stretch:
+        """Line 5: run π_k for τ steps."""
+        steps = as_schedule(self.phase_length)(state.k + 1, state.start, state.space)
+        return Stretch(state.k + 1, state.start, steps, state.policy)
+
+    def update(self, state: PolicyIterationState, data: PhaseData) -> tuple[PolicyIterationState, Phase]:
+        """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
+        space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).on(state.space)
+        weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
+        seen = Experience(space, data, remember(state.memories, data, state.policy))
+        estimate = evaluate.estimate(state.policy, seen)  # line 6: Q̂_k by G
+        q_hat = estimate.q_hat
+        surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖
+        total = self.decay * state.total + weight * q_hat
+        temperature = as_learning_rate(self.learning_rate)(k, surprise)  # line 7: η_k(x)
+        leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, seen)
+        guess = as_side_information(self.side_information)(leader)
+        prediction = space.check(guess, seen.runs, "side information")  # M_{k+1}
+        policy = leader.follow(prediction)  # lines 8 and 9: index and π_{k+1}
+        after = PolicyIterationState(k, dict(seen.memories), space, data.time, total, prediction, surprise, policy)
+        return after, Phase(
+            k, state.policy, data, policy, q_hat, temperature, surprise.last, next_weight * prediction, weight,
+            estimate.conditioning,
+        )  # fmt: skip
+
+    def _weight(self, space: QSpace, k: int, start: int) -> float:
+        """What phase k counts: τ_k/τ_1."""
+        length = as_schedule(self.phase_length)
+        return length(k, start, space) / length(1, 0, space)
+
+    @property
+    def phase_steps(self) -> int | None:
+        """τ, if all phases are of one length."""
+        schedule = as_schedule(self.phase_length)
+        return schedule.shortest_phase if isinstance(schedule, Constant) else None
+
+    def with_phase_steps(self, steps: int) -> PolicyIteration:
+        """The same with another τ; a schedule stays."""
+        return self if self.phase_steps is None else replace(self, phase_length=steps)
+
+    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
+        """How many whole phases there are in so many steps, `gap` steps apart."""
+        return as_schedule(self.phase_length).count(num_steps, space, gap)
+
+    def _check_prediction(self, evaluate: Evaluation) -> None:
+        if as_side_information(self.side_information).off_policy and not evaluate.off_policy:
+            raise InvalidInput(
+                f"{self.side_information!r} evaluates policies that have not acted yet, which {evaluate!r} "
+                "cannot: use SelfConsistent or LSTD"
+            )
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+        schedule, rate = as_schedule(self.phase_length), as_learning_rate(self.learning_rate)
+        evaluate = as_evaluation(self.evaluate)
+        schedule.check()
+        if rate.needs_equal_phases and not isinstance(schedule, Constant):
+            raise InvalidInput("temperatures that grow with the number of phases need phases of one length")
+        evaluate.check(schedule.shortest_phase)
+        self._check_prediction(evaluate)
+        rate.check()
+        as_side_information(self.side_information).check()
+        finite(0.0, decay=self.decay)
+        if self.decay > 1.0:
+            raise InvalidInput(f"decay must be at most 1, not {self.decay}")
+        if 0.0 < self.decay < 1.0 and rate.num_sampled != 0:
+            raise InvalidInput(
+                f"decay {self.decay} bounds the sum of Q-functions but not an adaptive temperature, and policies would "
+                "tend to the uniform one: use a Scheduled rate"
+            )

@@ -1,0 +1,101 @@
+"""RLSVI: randomised least-squares value iteration (Osband, Van Roy and Wen 2016), for tasks without end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from aapi.approximation.space import NOT_STORED
+from aapi.checks import at_least, finite, one_of
+from aapi.learners.learner import Learner, Phase
+from aapi.memory import Experience, begin, remember
+from aapi.memory.randomised import Sweeps
+from aapi.memory.transitions import KeepTransitions
+from aapi.simulation import Stretch
+
+if TYPE_CHECKING:
+    from aapi.approximation import Array, Policy, QSpace
+    from aapi.memory import Memories
+    from aapi.simulation import PhaseData
+
+__all__ = ["FORMS", "RLSVI"]
+
+FORMS = ("relative", "finite-horizon", "discounted")
+
+
+@dataclass(frozen=True, eq=False)
+class RLSVIState:
+    """start: when the phase under way begins. q_hat: the last draw; policy: greedy in it."""
+
+    k: int
+    memories: Memories
+    space: QSpace = field(metadata=NOT_STORED)
+    start: int
+    q_hat: Array
+    policy: Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class RLSVI(Learner[RLSVIState]):
+    """Act greedily in a randomised estimate of Q_*, drawn anew before each phase from past data.
+
+    A draw is `horizon` sweeps of regression, from θ̃ = 0, each with its own noise:
+    b_i = r_i + max_a φ(x'_i, a)ᵀθ̃,  Σ = (ΦᵀΦ/σ² + ridge · I)⁻¹,  θ̃ ~ N(Σ Φᵀb/σ², Σ).
+    The paper does not say how it was run without a horizon. The relative form subtracts the visit-weighted mean value
+    after each sweep; the finite-horizon form does not; the discounted one multiplies values by 1 − 1/horizon.
+
+    The first policy is uniform, as in all other algorithms: without data, a draw is noise of size 1/√ridge.
+    Where states can be counted all data enters, through counts of transitions; elsewhere the last `memory` transitions
+    are kept. So the cost of a phase does not grow with time.
+
+    horizon: number of sweeps. form: of value iteration without an end. ridge: of the regression. noise_variance: σ².
+    memory: transitions kept where states cannot be counted.
+    """
+
+    phase_length: int
+    horizon: int
+    form: str = "relative"
+    ridge: float = 1.0
+    noise_variance: float = 1.0
+    memory: int = 10_000
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+        at_least(1, phase_length=self.phase_length, horizon=self.horizon, memory=self.memory)
+        one_of(FORMS, form=self.form)
+        finite(0.0, strictly=True, ridge=self.ridge, noise_variance=self.noise_variance)
+
+    def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> RLSVIState:  # noqa: ARG002 - for others
+        """The uniform policy, and no data yet."""
+        memories = begin([KeepTransitions(int(self.memory))], space, runs)
+        return RLSVIState(0, memories, space, 0, space.zeros(runs), space.uniform(runs))
+
+    def act(self, state: RLSVIState) -> Stretch:
+        """Follow the last draw."""
+        return Stretch(state.k + 1, state.start, int(self.phase_length), state.policy)
+
+    def update(self, state: RLSVIState, data: PhaseData) -> tuple[RLSVIState, Phase]:
+        """A draw from all past data, and the policy that is greedy in it."""
+        memories = remember(state.memories, data, state.policy)
+        past = Experience(state.space, data, memories).recall(KeepTransitions(int(self.memory)))
+        discount = 1.0 - 1.0 / self.horizon if self.form == "discounted" else 1.0
+        sweeps = Sweeps(
+            int(self.horizon), discount, self.form == "relative", float(self.ridge), float(self.noise_variance)
+        )
+        q_hat = past.draw_q(state.space, sweeps, data.streams)
+        policy = state.space.softmax(q_hat, 0.0)
+        after = RLSVIState(state.k + 1, memories, state.space, data.time, q_hat, policy)
+        return after, Phase(after.k, state.policy, data, policy, state.q_hat)
+
+    @property
+    def phase_steps(self) -> int:
+        """τ."""
+        return int(self.phase_length)
+
+    def with_phase_steps(self, steps: int) -> RLSVI:
+        """The same with another τ."""
+        return replace(self, phase_length=steps)
+
+    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for others
+        """T/τ, rounded down."""
+        return int((num_steps + gap) // (self.phase_length + gap))

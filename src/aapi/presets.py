@@ -1,0 +1,58 @@
+"""The one place for defaults: settings of algorithms by the problem they are for, and what is AAPI's own.
+
+All were chosen with seeds that no test and no report uses.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import gymnasium
+
+    from aapi.agent.representation import AgentFeatures
+    from aapi.environments import ContinuousProblem
+    from aapi.mdp import FiniteMDP
+
+    Settings = dict[str, bool | int | float | str]
+
+__all__ = ["AAPI_SETTINGS", "agent_settings", "problem_settings"]
+
+# `aapi.AAPI()`, in the words of the command; with an evaluation of one's own, there is no exploration.
+AAPI_SETTINGS: Settings = {"phase_length": "growing", "eta": 1.0, "exploration": "discovery+posterior"}
+# Of the paper's algorithms, with Monte Carlo evaluation.
+FINITE: Settings = {"phase_length": 1000, "horizon": 10, "centre": True, "ridge": 0.1, "eta": 0.3}
+# For tables of an agent: long phases, since what a phase has not seen counts as worth nothing.
+TABLES: Settings = {"phase_length": 20_000, "horizon": 30, "centre": False, "ridge": 10.0, "eta": 0.3}
+# For features of vectors, chosen on CartPole.
+VECTORS: Settings = {"phase_length": 2000, "horizon": 100, "centre": False, "ridge": 30.0, "eta": 0.05}
+RLSVI_ON_VECTORS: Settings = {
+    "phase_length": 2000, "horizon": 40, "form": "finite-horizon", "ridge": 100.0, "memory": 2000,
+}  # fmt: skip
+
+
+def problem_settings(name: str, problem: FiniteMDP | ContinuousProblem, algorithm: str) -> Settings:
+    """Settings for a built-in problem or a model."""
+    if name == "deep-sea":
+        size = math.isqrt(problem.num_states)  # type: ignore[union-attr]
+        return FINITE | {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 0.1}
+    if name == "cartpole":
+        return _vectors(algorithm) | ({} if algorithm == "rlsvi" else {"horizon": 50, "ridge": 300.0})
+    return FINITE
+
+
+def agent_settings(env: gymnasium.Env[object, object], features: AgentFeatures | None, algorithm: str) -> Settings:
+    """Settings for an agent in an environment, by whether it learns tables or weights."""
+    from aapi.environments.observations import observations_of
+    from aapi.features import OneHot
+
+    countable = all(observations_of(env.observation_space).counts)
+    tables = isinstance(features, OneHot) or (features is None and countable)
+    return TABLES if tables else _vectors(algorithm)
+
+
+def _vectors(algorithm: str) -> Settings:
+    if algorithm == "rlsvi":
+        return RLSVI_ON_VECTORS
+    return VECTORS | ({"eta": 30.0} if algorithm == "politex" else {})

@@ -1,0 +1,205 @@
+"""Algorithms by name, with their settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aapi.errors import InvalidInput
+from aapi.presets import AAPI_SETTINGS
+from aapi.registry.parts import PARTS, Setting, find, settings_of, word_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from aapi.learners import Learner
+
+    Value = bool | int | float | str
+    Settings = dict[str, Value]
+
+__all__ = ["ALGORITHMS", "OLD_WORDS", "algorithm_word", "describe_learner", "make_algorithm", "settings_for", "takes"]
+
+GROWING = "growing"  # phases that grow, as a phase length
+# Of each algorithm: where the function or class is, and what it can be told itself.
+OWN = {
+    "aapi": ("aapi.learners.aapi:AAPI", ("eta", "norm", "sampled", "side_information")),
+    "aapi-paper": ("aapi.learners.aapi:AAPI", ("eta", "norm", "sampled", "side_information")),
+    "politex": ("aapi.learners.politex:Politex", ("eta", "schedule")),
+    "ftrl": ("aapi.learners.adaptive_ftrl:AdaptiveFTRL", ("eta", "norm")),
+    "greedy": ("aapi.learners.greedy:GreedyAPI", ()),
+    "rlsvi": ("aapi.learners.rlsvi:RLSVI", None),  # its fields
+    "uniform": ("aapi.learners.uniform:Uniform", None),
+}
+ALGORITHMS = tuple(OWN)
+OLD_WORDS = {"untuned": "aapi (aapi.AAPI() without tuning; the paper's algorithm is aapi-paper)"}
+# What algorithms are told that is no field of a part.
+GENERAL = {
+    "phase_length": Setting("phase_length", str, "steps between two policies, or growing"),
+    "eta": Setting("eta", float, "scale of the temperature"),
+    "norm": Setting("norm", str, "how surprise is measured: sup or span"),
+    "sampled": Setting("sampled", int, "estimate the rate from so many past differences"),
+    "schedule": Setting("schedule", str, "of the temperature: constant, sqrt or horizon"),
+    "evaluation": Setting("evaluation", str, "of policies"),
+    "side_information": Setting("side_information", str, "what is predicted of the next Q-function"),
+    "exploration": Setting("exploration", str, "none, or parts joined by +"),
+}
+
+
+@dataclass(frozen=True)
+class Usage:
+    """A setting, and by whom it is taken."""
+
+    setting: Setting
+    words: tuple[str, ...]
+
+
+def _evaluates(name: str) -> bool:
+    return OWN[name][1] is not None
+
+
+def takes(name: str) -> tuple[str, ...]:
+    """The names of all settings of an algorithm, those of evaluations included."""
+    if name not in OWN:
+        successor = f": it is now {OLD_WORDS[name]}" if name in OLD_WORDS else f": choose {', '.join(ALGORITHMS)}"
+        raise InvalidInput(f"unknown algorithm {name!r}{successor}")
+    own = OWN[name][1]
+    if own is None:
+        return ("phase_length", *(each for each in settings_of("learner", name) if each != "phase_length"))
+    return ("phase_length", *own, "evaluation", *_evaluation_settings(), "exploration")
+
+
+def _evaluation_settings() -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for word in PARTS["evaluation"] for name in settings_of("evaluation", word)))
+
+
+def settings_for() -> dict[str, list[Usage]]:
+    """Every setting there is, in order, with the algorithms and evaluations that take it."""
+    found: dict[str, list[Usage]] = {}
+    for name, setting in GENERAL.items():
+        owners = tuple(each for each in ALGORITHMS if name in ("phase_length", *(OWN[each][1] or ())))
+        if name in ("evaluation", "exploration"):
+            owners = tuple(each for each in ALGORITHMS if _evaluates(each))
+        found[name] = [Usage(setting, owners)]
+    parts = [("evaluation", word) for word in PARTS["evaluation"]] + [("learner", "rlsvi")]
+    for kind, word in parts:
+        for name, setting in settings_of(kind, word).items():
+            usages = found.setdefault(name, [])
+            same = next((i for i, each in enumerate(usages) if each.setting.help == setting.help), None)
+            if name == "phase_length":
+                continue
+            if same is None:
+                usages.append(Usage(setting, (word,)))
+            else:
+                usages[same] = Usage(usages[same].setting, (*usages[same].words, word))
+    return found
+
+
+def make_algorithm(
+    name: str, given: Mapping[str, Any], defaults: Mapping[str, Any], word: Callable[[str], str] = str
+) -> tuple[Learner[Any], dict[str, Any]]:
+    """The algorithm of that name, and its settings with all defaults filled in. word: how a message calls a setting."""
+    known = takes(name)
+    for setting in sorted(given.keys() - set(known)):
+        raise InvalidInput(f"{name} takes {', '.join(map(word, known))}, not {word(setting)}")
+    make = _maker(name)
+    if not _evaluates(name):
+        settings = {setting: value for setting, value in defaults.items() if setting in known} | {**given}
+        return make(**settings), settings
+    settings, usual = {k: v for k, v in defaults.items() if k in known} | {**given}, "monte-carlo"
+    if name == "aapi":
+        alone = {} if "evaluation" not in given else {"exploration": "none"}
+        settings, usual = {**settings, **AAPI_SETTINGS, **alone, **given}, None
+    evaluate, settings = _evaluation(usual, given, settings, word)
+    arguments = {k: v for k, v in settings.items() if k not in ("evaluation", *_evaluation_settings())}
+    more = {} if evaluate is None else {"evaluate": evaluate}
+    return make(**_parts(arguments, word), **more), settings
+
+
+def _maker(name: str) -> Callable[..., Learner[Any]]:
+    import importlib
+
+    module, _, function = OWN[name][0].partition(":")
+    made: Callable[..., Learner[Any]] = vars(importlib.import_module(module))[function]
+    return made
+
+
+def _evaluation(
+    usual: str | None, given: Mapping[str, Any], settings: dict[str, Any], word: Callable[[str], str]
+) -> tuple[Any, dict[str, Any]]:
+    """The evaluation, None for the algorithm's own; and the settings without those of other evaluations."""
+    chosen, every = given.get("evaluation", usual), _evaluation_settings()
+    if chosen is None:
+        if wrong := [setting for setting in every if setting in given]:
+            raise InvalidInput(
+                f"{word(wrong[0])} is a setting of an evaluation: name one with {word('evaluation')}, or take "
+                "aapi-paper, which has monte-carlo"
+            )
+        return None, {name: value for name, value in settings.items() if name not in every}
+    part, fields = find("evaluation", chosen, word("evaluation")), settings_of("evaluation", chosen)
+    if wrong := [setting for setting in every if setting in given and setting not in fields]:
+        raise InvalidInput(f"{chosen} evaluation takes no {word(wrong[0])}")
+    returns = "horizon" in fields
+    kept = {
+        setting: value
+        for setting, value in settings.items()
+        if setting not in every or (setting in fields and (returns or setting in given))
+    }
+    if returns and "horizon" not in given and isinstance(kept["phase_length"], int):
+        kept["horizon"] = min(kept["horizon"], max(1, kept["phase_length"]))  # a default must not stand in the way
+    return part(**{setting: kept[setting] for setting in fields if setting in kept}), kept
+
+
+def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str, Any]:
+    """Settings as the arguments of an algorithm: words as the parts they stand for."""
+    arguments = dict(settings)
+    if "sampled" in arguments:
+        arguments["num_sampled"] = arguments.pop("sampled")
+    if isinstance(length := arguments.get("phase_length"), str):
+        if length not in PARTS["schedule"]:
+            raise InvalidInput(f"{word('phase_length')} must be a whole number or {GROWING}, not {length!r}")
+        arguments["phase_length"] = find("schedule", length)()
+    if "side_information" in arguments:
+        arguments["side_information"] = find(
+            "side_information", arguments["side_information"], word("side_information")
+        )()
+    if "exploration" in arguments:
+        parts = [] if arguments["exploration"] == "none" else str(arguments["exploration"]).split("+")
+        if wrong := [part for part in parts if part not in PARTS["exploration"]]:
+            raise InvalidInput(
+                f"{word('exploration')} must be none, or of {', '.join(PARTS['exploration'])}, joined by +, not "
+                f"{wrong[0]!r}"
+            )
+        arguments["exploration"] = tuple(find("exploration", part)() for part in parts)
+    return arguments
+
+
+def describe_learner(learner: Learner[Any]) -> dict[str, Value]:
+    """What a learner is made of, in the words of the registry; nothing for one of the user's own.
+
+    algorithm, evaluation, side_information, exploration: words; rate: adaptive, constant, sqrt, horizon or greedy, with
+    its eta and norm.
+    """
+    from aapi.improvement import Adaptive, SampledAdaptive, Scheduled, Zero
+    from aapi.learners import Exploring, PolicyIteration
+
+    inner = learner.learner if isinstance(learner, Exploring) else learner
+    if not isinstance(inner, PolicyIteration):
+        word = word_for("learner", inner)
+        return {} if word is None else {"algorithm": word}
+    evaluation, rate = word_for("evaluation", inner.evaluate), inner.learning_rate
+    guess = word_for("side_information", inner.side_information)
+    if evaluation is None or guess is None or not isinstance(rate, Adaptive | SampledAdaptive | Scheduled):
+        return {}
+    found: Settings = {"evaluation": evaluation, "side_information": guess, "eta": float(rate.eta)}
+    parts = [word_for("exploration", part) for part in learner.exploration] if isinstance(learner, Exploring) else []
+    found["exploration"] = "+".join(part or "own" for part in parts) or "none"
+    if isinstance(rate, Scheduled):
+        greedy = not inner.decay
+        return found | {"algorithm": "greedy" if greedy else "politex", "rate": "greedy" if greedy else rate.schedule}
+    name = "aapi" if evaluation == "automatic" else "ftrl" if isinstance(inner.side_information, Zero) else "aapi-paper"
+    return found | {"algorithm": name, "rate": "adaptive", "norm": rate.norm}
+
+
+def algorithm_word(learner: Learner[Any]) -> str:
+    """What an algorithm is called."""
+    return str(describe_learner(learner).get("algorithm", type(learner).__name__))

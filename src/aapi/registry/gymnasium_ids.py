@@ -1,0 +1,65 @@
+"""Gymnasium environments by id."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from aapi.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import gymnasium
+
+__all__ = ["check_ending", "make_continuing", "make_environment"]
+
+
+def make_environment(name: str, /, **arguments: Any) -> gymnasium.Env[Any, Any]:
+    """The environment of that id; `module:Id-v0` imports the module first."""
+    import warnings
+
+    import gymnasium
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an old version is the user's choice, and what fails says so itself
+            return gymnasium.make(name, **arguments)
+    except InvalidInput:
+        raise
+    except gymnasium.error.DependencyNotInstalled as error:
+        raise InvalidInput(f"{name} needs more than Gymnasium itself: {_one_line(error)}") from None
+    except (gymnasium.error.Error, ImportError, ValueError) as error:
+        raise InvalidInput(f"there is no environment {name!r}: {_one_line(error)}") from None
+    except Exception as error:
+        raise InvalidInput(f"{name} could not be made: {type(error).__name__}: {_one_line(error)}") from error
+
+
+def make_continuing(
+    name: str, ending: str | float | None = None, limit: int | None = None, /, **arguments: Any
+) -> gymnasium.Env[Any, Any]:
+    """The environment of that id, with the ending rule given; as it is, for the agent to choose one, if none is."""
+    from aapi.environments import Continuing
+    from aapi.environments.known import known
+
+    env = make_environment(name, **arguments)
+    if ending is None and limit is None:
+        return env
+    given = known(env)
+    limit = given.limit if ending in (None, given.ending) and limit is None else limit
+    return Continuing(env, given.ending if ending is None else ending, limit)
+
+
+def check_ending(value: Any, word: str) -> str | float:
+    """keep, shortfall, or a number, which may be a text."""
+    if value in ("keep", "shortfall"):
+        return str(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(f"{word} must be keep, shortfall or a number, not {value!r}")
+    return number
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

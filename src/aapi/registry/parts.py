@@ -1,0 +1,177 @@
+"""The registry: a word for every learner and every part, and the fields of each as its settings.
+
+To add a part, write its class, a frozen dataclass, and add one line to `PARTS`. It then has a flag on the command for
+each of its fields, can be named in study files, is saved and loaded with agents, and has its label in reports.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["PARTS", "Setting", "find", "part_from_json", "part_to_json", "register", "settings_of", "word_for"]
+
+# Kind, word, and where the class is.
+PARTS: dict[str, dict[str, str]] = {
+    "evaluation": {
+        "monte-carlo": "aapi.evaluation.monte_carlo:MonteCarlo",
+        "importance": "aapi.evaluation.importance:ImportanceMonteCarlo",
+        "lstd": "aapi.evaluation.lstd:LSTD",
+        "lspe": "aapi.evaluation.lspe:LSPE",
+        "self-consistent": "aapi.evaluation.self_consistent:SelfConsistent",
+        "posterior": "aapi.evaluation.posterior:PosteriorSampled",
+        "exact": "aapi.evaluation.exact:ExactQ",
+        "automatic": "aapi.evaluation.automatic:Automatic",
+    },
+    "side_information": {
+        "previous": "aapi.improvement.side_information:PreviousEstimate",
+        "zero": "aapi.improvement.side_information:Zero",
+        "average": "aapi.improvement.side_information:ExponentialAverage",
+        "predicted": "aapi.improvement.side_information:Predicted",
+    },
+    "exploration": {
+        "discovery": "aapi.exploration.discovery:Discovery",
+        "posterior": "aapi.exploration.posterior_sampling:PosteriorSampling",
+        "fewest-visits": "aapi.exploration.fewest_visits:FewestVisits",
+        "uniform": "aapi.exploration.uniform_share:UniformShare",
+    },
+    "schedule": {"growing": "aapi.schedules:Growing"},
+    "learning_rate": {
+        "adaptive": "aapi.improvement.learning_rate:Adaptive",
+        "sampled": "aapi.improvement.learning_rate:SampledAdaptive",
+        "scheduled": "aapi.improvement.learning_rate:Scheduled",
+    },
+    "learner": {
+        "policy-iteration": "aapi.learners.policy_iteration:PolicyIteration",
+        "exploring": "aapi.learners.exploring:Exploring",
+        "rlsvi": "aapi.learners.rlsvi:RLSVI",
+        "uniform": "aapi.learners.uniform:Uniform",
+    },
+    "features": {
+        "one-hot": "aapi.features.one_hot:OneHot",
+        "fourier": "aapi.features.fourier:Fourier",
+        "tiles": "aapi.features.tiles:Tiles",
+        "radial": "aapi.features.radial:Radial",
+    },
+}
+# Which kind of part stands in a field of another one, in files.
+FIELDS = {
+    "algorithm": "learner", "learner": "learner", "features": "features", "phase_length": "schedule",
+    "evaluate": "evaluation", "learning_rate": "learning_rate", "side_information": "side_information",
+    "exploration": "exploration",
+}  # fmt: skip
+TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What can be told a part: a field of its class. help: what its docstring says of it."""
+
+    name: str
+    type: type
+    help: str
+
+
+def register(kind: str, word: str, where: str) -> None:
+    """Give a part a word in this process. where: "module:Class", which is imported when it is used."""
+    if kind not in PARTS:
+        raise InvalidInput(f"unknown kind of part {kind!r}: choose {', '.join(PARTS)}")
+    if PARTS[kind].get(word, where) != where:
+        raise InvalidInput(f"{word} is {PARTS[kind][word]} already: choose another word")
+    PARTS[kind][word] = where
+
+
+def find(kind: str, word: str, called: str | None = None) -> Callable[..., Any]:
+    """The class that a word stands for. called: what a message calls the kind."""
+    if word not in PARTS[kind]:
+        raise InvalidInput(f"{called or kind} must be {' or '.join(PARTS[kind])}, not {word!r}")
+    return _imported(PARTS[kind][word])
+
+
+@functools.cache
+def _imported(where: str) -> Callable[..., Any]:
+    module, _, name = where.partition(":")
+    found: Callable[..., Any] = vars(importlib.import_module(module))[name]
+    return found
+
+
+def word_for(kind: str, part: object) -> str | None:
+    """The word for a part's class; None if it has none."""
+    name = f"{type(part).__module__}:{type(part).__qualname__}"
+    return next((word for word, where in PARTS[kind].items() if where == name), None)
+
+
+def evaluates_off_policy(word: str) -> bool:
+    """Whether an evaluation can evaluate policies that did not make the data."""
+    return word in PARTS["evaluation"] and bool(vars(find("evaluation", word)).get("off_policy", False))
+
+
+@functools.cache
+def settings_of(kind: str, word: str) -> dict[str, Setting]:
+    """The fields of a part that a word or a number can set."""
+    target = find(kind, word)
+    if not dataclasses.is_dataclass(target):
+        return {}
+    found = {}
+    for field in dataclasses.fields(target):
+        kind_of_value = TYPES.get(str(field.type).removesuffix(" | None"))
+        if kind_of_value is not None:
+            found[field.name] = Setting(field.name, kind_of_value, _explained(target, field.name))
+    return found
+
+
+def _explained(target: Callable[..., Any], name: str) -> str:
+    """What the docstring of a class, or of one it derives from, says after the name of a field."""
+    for base in inspect.getmro(target):  # type: ignore[arg-type]
+        text = inspect.cleandoc(base.__doc__ or "")
+        match = re.search(rf"(?m)(?:^|[.;] ){name}: (.+?)(?=[.;:](?:\s|$)|\n\n|\Z)", text, re.DOTALL)
+        if match:
+            return " ".join(match[1].split())
+    return ""
+
+
+def part_to_json(part: Any) -> Any:
+    """A part as its class and fields; one of the user's, which a file cannot hold, as what it calls itself."""
+    if dataclasses.is_dataclass(part) and any(word_for(kind, part) for kind in PARTS):
+        fields = {field.name: part_to_json(vars(part)[field.name]) for field in dataclasses.fields(part)}
+        return {"part": type(part).__name__} | fields
+    if part is None or isinstance(part, bool | int | float | str):
+        return part
+    if isinstance(part, list | tuple | np.ndarray):
+        return [part_to_json(value) for value in part]
+    if isinstance(part, np.generic):
+        return part.item()
+    return {"own": part.__name__ if inspect.isfunction(part) else type(part).__name__}
+
+
+def part_from_json(described: Any, field: str) -> Any:
+    """The part that `part_to_json` described, if it may stand in a field of this name."""
+    if not isinstance(described, dict):
+        raise InvalidInput(f"{field} is {described!r}, not a part")
+    if "own" in described:
+        what = field if field == "features" else "algorithm"
+        raise InvalidInput(f"it was made with your own {described['own']}: pass {what}=… to load")
+    places = [where for where in PARTS[FIELDS[field]].values() if where.rpartition(":")[2] == described.get("part")]
+    if not places:
+        raise InvalidInput(f"it names {described.get('part')!r} as {field}, which is unknown")
+    values = {name: value for name, value in described.items() if name != "part"}
+    for name, value in values.items():
+        if name in FIELDS and isinstance(value, list):
+            values[name] = tuple(part_from_json(each, name) for each in value)
+        elif name in FIELDS and (name != "phase_length" or isinstance(value, dict)):
+            values[name] = part_from_json(value, name)
+        elif isinstance(value, list):
+            values[name] = tuple(value)
+    return _imported(places[0])(**values)

@@ -1,0 +1,73 @@
+"""Problems by name: the built-in ones with their sizes, or a model file."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aapi.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from aapi.environments import ContinuousProblem
+    from aapi.mdp import FiniteMDP
+
+__all__ = ["OTHERS", "PROBLEMS", "is_environment", "is_file", "make_problem", "unknown_problem"]
+
+# The words for the size of each problem, and the parameters of aapi.environments they stand for.
+PROBLEMS = {
+    "ergodic": {"states": "num_states", "actions": "num_actions"},
+    "deep-sea": {"size": "size"},
+    "river-swim": {"states": "num_states"},
+    "access-control": {"servers": "num_servers"},
+    "cartpole": {},
+    "garnet": {"states": "num_states", "actions": "num_actions", "branching": "branching", "model_seed": "seed"},
+}
+OTHERS = "a model file (.npz), or a Gymnasium id"
+
+
+def is_file(name: str) -> bool:
+    """Whether a name that is none of a built-in problem means a model file."""
+    return name.endswith(".npz") or Path(name).exists()
+
+
+def is_environment(name: str) -> bool:
+    """Whether a name looks like a Gymnasium id."""
+    return any(mark in name for mark in ("-v", ":", "/")) and name not in PROBLEMS and not is_file(name)
+
+
+def unknown_problem(name: str, others: str) -> InvalidInput:
+    """The error for a name that means nothing."""
+    close = difflib.get_close_matches(name, PROBLEMS, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return InvalidInput(f"unknown problem {name!r}: {hint}choose {', '.join(PROBLEMS)}, {others}")
+
+
+def make_problem(
+    name: str, sizes: Mapping[str, Any], word: Callable[[str], str] = str
+) -> FiniteMDP | ContinuousProblem:
+    """The built-in problem, or the model in a file. word: how a message calls a size."""
+    from aapi import environments
+    from aapi.mdp import FiniteMDP
+
+    if name not in PROBLEMS and not is_file(name):
+        raise unknown_problem(name, "or a model file (.npz)")
+    takes = PROBLEMS.get(name, {})
+    for option in sorted(sizes.keys() - takes.keys()):
+        what = "has one size" if name in PROBLEMS else "is a file, which has its size in it"
+        takes_what = f"takes {' and '.join(map(word, takes))}, not" if takes else f"{what}: drop"
+        raise InvalidInput(f"{name} {takes_what} {word(option)}")
+    if name not in PROBLEMS:
+        return FiniteMDP.load(name)
+    make = vars(environments)[name.replace("-", "_")]
+    try:
+        model: FiniteMDP | ContinuousProblem = make(**{takes[option]: value for option, value in sizes.items()})
+    except InvalidInput as error:
+        message = str(error)
+        for option, parameter in takes.items():
+            if message.startswith(f"{parameter} "):
+                message = message.replace(parameter, word(option), 1)
+        raise InvalidInput(f"{name}: {message}") from None
+    return model

@@ -1,0 +1,234 @@
+"""From a store to the data of the page."""
+
+from __future__ import annotations
+
+import base64
+import math
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from aapi.experiments.status import session_status
+from aapi.report.ablation import ablations, row_styles
+from aapi.report.ablation_effects import ablation_effects
+from aapi.report.curves import read_curve
+from aapi.report.formatting import format_range, format_setting
+from aapi.report.sensitivity import tuned_values
+from aapi.report.sentences import sentences
+from aapi.report.stored_diagnostics import decompositions, learner_traces
+from aapi.report.tables import failures, format_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.experiments.store import Session, Store
+    from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
+    from aapi.json_types import Json
+    from aapi.report import page_data
+    from aapi.report.ablation import Ablation
+    from aapi.statistics import Interval
+
+__all__ = ["DETAILS", "build_page_data"]
+
+# Points of a curve, and phases × states of a run: less and less, for pages that would be too large.
+DETAILS = ((120, 50_000), (100, 12_000), (80, 8_000), (60, 6_000), (50, 3_000), (40, 1_000), (25, 0), (0, 0))
+LEVELS = 4095  # of the numbers of a packed table: 12 bits
+FEWEST_PHASES = 6
+DIGITS = 6  # of curves; tables have all
+PART_DIGITS = 4  # of parts of regret
+
+
+def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0]) -> page_data.PageData:
+    """What is in a store, for the page. detail: points of a curve, and phases × states of a run."""
+    points, cells = detail
+    status = session_status(store)
+    running = status is not None and status.state == "running"
+    return {
+        "sentences": sentences(summary) if summary.rows else [],
+        "notices": [*failures(summary, missing=not running), *_failed_diagnostics(store, summary.rows)],
+        "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
+        "status": None if status is None else cast("page_data.StatusData", status.to_dict()),
+        "styles": {label: style.to_dict() for label, style in row_styles(summary.rows).items()},
+        "rows": [_row(row, _curve(store, row, points)) for row in summary.rows],
+        "comparisons": [_comparison(comparison) for comparison in summary.comparisons],
+        "ablations": [_ablation(ablation, summary.rows) for ablation in ablations(summary.rows)],
+        "sensitivity": list(_tuned_points(summary, summary.sensitivity)),
+        "by_scale": list(_tuned_points(summary, summary.scaled)),
+        "decompositions": list(_decompositions(store, summary.rows)) if points else [],
+        "traces": list(_traces(store, summary.rows, cells)) if cells else [],
+        "sessions": [_session(session, running) for session in store.sessions()],
+    }
+
+
+def _row(row: Row, curve: page_data.CurveData | None) -> page_data.RowData:
+    plan, rewards = row.plan, row.rewards
+    settings = {"steps": plan.steps, **plan.settings, **row.choice}
+    settings |= {"features": plan.features} if plan.features else {}
+    spread = rewards if rewards is not None and rewards.count > 1 else None  # one run has no spread
+    return {
+        "study": plan.study, "problem": plan.problem, "reward_scale": plan.reward_scale, "algorithm": plan.algorithm,
+        "steps": plan.steps, "chosen": format_choice(row) if plan.is_tuned else "",
+        "runs": 0 if rewards is None else rewards.count, "planned": plan.runs, "failed": len(row.failed),
+        "missing": row.missing,
+        "mean": None if rewards is None else rewards.mean.estimate,
+        "std": None if spread is None else spread.std,
+        "lower": None if spread is None else spread.mean.lower,
+        "upper": None if spread is None else spread.mean.upper,
+        "iqm": None if spread is None else spread.interquartile_mean.estimate,
+        "worst": None if rewards is None else rewards.worst,
+        "fraction": row.fraction, "score": row.score, "regret": row.regret, "seconds": row.seconds,
+        "optimal_gain": plan.optimal_gain,
+        "settings": ", ".join(f"{name.replace('_', ' ')} {format_setting(value)}" for name, value in settings.items()),
+        "curve": curve,
+    }  # fmt: skip
+
+
+def _comparison(found: Comparison) -> page_data.ComparisonData:
+    return {
+        "study": found.study, "problem": found.problem, "reward_scale": found.reward_scale, "ours": found.ours,
+        "theirs": found.theirs, "difference": _interval(found.difference),
+        "improvement": _interval(found.improvement), "verdict": found.verdict,
+    }  # fmt: skip
+
+
+def _interval(interval: Interval) -> page_data.IntervalData:
+    return {"estimate": interval.estimate, "lower": interval.lower, "upper": interval.upper}
+
+
+def _curve(store: Store, row: Row, points: int) -> page_data.CurveData | None:
+    curve = read_curve(store, row, points) if points else None
+    if curve is None:
+        return None
+    return {
+        "steps": curve.steps.tolist(),
+        "mean": _short(curve.mean),
+        "std": _short(curve.std),
+        "quantiles": [_short(line) for line in curve.quantiles],
+    }
+
+
+def _short(values: NDArray[np.float64]) -> page_data.Numbers:
+    return [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values]
+
+
+def _ablation(ablation: Ablation, rows: Sequence[Row]) -> page_data.AblationData:
+    index = {row: i for i, row in enumerate(rows)}
+    columns, evaluators = ablation.columns, ablation.evaluators
+    return {
+        "study": ablation.study,
+        "evaluators": evaluators,
+        "columns": [
+            {"group": ablation.group(c), "label": ablation.label(c), "name": ablation.name(c)} for c in columns
+        ],
+        "problems": [
+            {
+                "title": ablation.title(problem),
+                "cells": [
+                    [ablation.why_empty(problem, e, c) or index[ablation.cells[problem, e, c]] for c in columns]
+                    for e in evaluators
+                ],
+            }
+            for problem in ablation.problems
+        ],
+        "means": [[ablation.mean(e, c) for c in columns] for e in evaluators],
+        "effects": ablation_effects(ablation),
+        "empty_cells": list(ablation.empty_cells()),
+        "shown": sorted(ablation.shown),
+    }
+
+
+def _tuned_points(summary: Summary, candidates: Sequence[Sensitivity]) -> Iterator[page_data.TunedPoint]:
+    rows = {(row.plan.study, row.plan.title, row.plan.algorithm): row for row in summary.rows}
+    for value in tuned_values(candidates):
+        row = rows[value.study, value.title, value.algorithm]
+        random, best = row.plan.references
+        scored = value.score is not None
+        unit = best - random if scored and best is not None and random is not None else 1.0
+        yield {
+            "problem": value.problem, "reward_scale": value.reward_scale, "algorithm": value.algorithm,
+            "names": list(value.candidate), "x": value.position, "y": value.score if scored else value.mean,
+            "scored": scored, "std": value.std / unit, "runs": value.runs, "failed": value.failed,
+            "chosen": row.plan.shared_tuning is None and row.choice == value.candidate,
+        }  # fmt: skip
+
+
+def _failed_diagnostics(store: Store, rows: Sequence[Row]) -> Iterator[str]:
+    for run in learner_traces(store, rows):
+        if run.error:
+            yield f"{run.algorithm} on {run.problem} has no learner trace: {run.error}"
+    for parts in decompositions(store, rows):
+        if parts.error:
+            yield f"the regret of {parts.algorithm} on {parts.problem} could not be decomposed: {parts.error}"
+
+
+def _decompositions(store: Store, rows: Sequence[Row]) -> Iterator[page_data.RegretDecomposition]:
+    for parts in decompositions(store, rows):
+        if not parts.error:
+            found = {"problem": parts.problem, "algorithm": parts.algorithm, **parts.value}
+            yield cast("page_data.RegretDecomposition", _rounded(cast("Json", found)))
+
+
+def _rounded(value: Json) -> Json:
+    """JSON with numbers of no more digits than pictures need."""
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.{PART_DIGITS}g}") if isinstance(value, float) else value
+
+
+def _traces(store: Store, rows: Sequence[Row], cells: int) -> Iterator[page_data.TraceData]:
+    """cells: how many states, times phases, to show of each."""
+    for run in learner_traces(store, rows):
+        tables = run.value.tables
+        if "visits" in tables:
+            count, states = tables["visits"].shape
+            frames = np.unique(np.linspace(0, count - 1, max(FEWEST_PHASES, cells // states)).round().astype(int))
+            yield {
+                "problem": run.problem,
+                "algorithm": run.algorithm,
+                "space": cast("page_data.StateSpace", run.value.about),
+                "phases": run.value.phases[frames].tolist(),
+                "steps": run.value.steps[frames].tolist(),
+                "tables": {name: _packed(table[frames].astype(np.float64)) for name, table in tables.items()},
+            }
+
+
+def _packed(table: NDArray[np.float64]) -> page_data.PackedTable:
+    """A table as integers of 12 bits between its lowest and its highest number, which keeps their order.
+
+    Counts below 4096 are themselves. The high bytes come first, then the low halves, two in a byte: so it compresses.
+    """
+    numbers = np.nan_to_num(table).ravel()
+    low, high = float(numbers.min()), float(numbers.max())
+    if low >= 0.0 and high <= LEVELS and (numbers == numbers.round()).all():
+        low, high = 0.0, float(LEVELS)
+    scaled = (LEVELS * (numbers - low) / ((high - low) or 1.0)).round().astype(np.uint16)
+    even = np.append(scaled, [0] * (scaled.size % 2)).astype(np.uint16)
+    planes = np.concatenate([even >> 4, even[0::2] & 15 | (even[1::2] & 15) << 4]).astype(np.uint8)
+    return {"low": low, "high": high, "count": scaled.size, "packed": base64.b64encode(planes.tobytes()).decode()}
+
+
+def _session(session: Session, running: bool) -> page_data.SessionData:
+    machine, plans = session["machine"], session["plan"]["lines"] if session["plan"] else []
+    seeds = [
+        f"{plan['seed']}" + (f" (tuning {plan['tuning_seed']})" if len(plan["candidates"]) > 1 else "")
+        for plan in plans
+    ]
+    versions = (("aapi", "aapi"), ("its sources", "sources"), ("Python", "python"), ("NumPy", "numpy"))
+    details = {
+        "studies": ", ".join(dict.fromkeys(plan["study"] for plan in plans)),
+        "runs of each": format_range(plan["runs"] for plan in plans) if plans else "",
+        "seeds": ", ".join(dict.fromkeys(seeds)),
+        "machine": f"{machine['system']}, {machine['processors']} processors",
+        "versions": ", ".join(f"{name} {machine[key]}" for name, key in versions),
+    }
+    return {
+        "command": session["command"],
+        "began": session["began"],
+        "seconds": session["seconds"],
+        "running": running and session["ended"] is None,
+        "details": {name: text for name, text in details.items() if text},
+    }

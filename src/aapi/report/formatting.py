@@ -1,0 +1,39 @@
+"""Numbers and lists as people write them. It imports nothing heavy: commands need it before anything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["format_decimal", "format_list", "format_number", "format_range", "format_setting"]
+
+
+def format_number(value: float) -> str:
+    """12,345 or 0.123 or 1.2e+12."""
+    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def format_decimal(value: float, digits: int = 2) -> str:
+    """0.97, or −0.03; never −0.00."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0.0 else text.replace("-", "−")
+
+
+def format_setting(value: object) -> str:
+    """The value of a setting, with as few digits as will do."""
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def format_range(values: Iterable[int]) -> str:
+    """5, or 5 to 50."""
+    found = list(values)
+    low, high = min(found), max(found)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def format_list(words: Sequence[str]) -> str:
+    """a, b and c; or a, x; b and c, if there are commas in them."""
+    comma = "; " if any("," in word for word in words) else ", "
+    return words[0] if len(words) == 1 else f"{comma.join(words[:-1])} and {words[-1]}"

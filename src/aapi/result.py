@@ -1,0 +1,245 @@
+"""What a batch of runs produced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aapi.environments import ContinuousProblem
+from aapi.errors import DoesNotExist, InvalidInput
+from aapi.mdp import solve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from aapi.approximation import Array, Policy, QSpace
+    from aapi.learners import Learner, Phase
+    from aapi.mdp import FiniteMDP
+
+__all__ = ["Record", "Result"]
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Every phase of every run, for the theory: (runs, phases, states[, actions]).
+
+    policies: π_k, and starts: the state in which the phase began, (runs, phases), of all phases; evaluated: which of
+        them were evaluated, (phases,). The others are of those alone:
+    q_hats: Q̂_k; temperatures: η_k(x); surprises: ‖Q̂_k − M_k‖; predictions: M_{k+1}; None if an algorithm has none.
+    weights: what phases count, (phases,): their lengths as multiples of the first one's. Q̂_k is as it was estimated;
+        the others are multiplied by the weight of their phase.
+    """
+
+    policies: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    evaluated: NDArray[np.bool_]
+    q_hats: NDArray[np.float64]
+    temperatures: NDArray[np.float64] | None
+    surprises: NDArray[np.float64] | None
+    predictions: NDArray[np.float64] | None
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Rewards, curves and policies of `runs`, the numbers of the runs.
+
+    phase_ends: the steps at which phases, and explorations before them, end, (phases,); where they differ from run to
+        run, (runs, phases), and runs with fewer phases have empty ones at their end. rewards: the sum of rewards in
+        each, (runs, phases).
+    grid: steps; cumulated: the sum of rewards up to each of them, (runs, grid).
+    surprise: (Σ_x ‖Q̂_k(x,·) − M_k(x,·)‖²/X)^½ of every phase that was evaluated, (runs, evaluated phases); None where
+        there are no tables of it. The better the prediction, the lower.
+    conditioning: the worst condition number of the equations of a phase, (runs,), of evaluations that tell it (LSTD).
+    explored: the steps that each run spent on exploration, (runs,).
+    final_policy: the policy of the last phase, (runs, states, actions), or a `LinearPolicy`; next_policy: what would
+        have come next.
+    record: everything about every phase, if it was asked for.
+    """
+
+    learner: Learner[Any]
+    env: FiniteMDP | ContinuousProblem
+    seed: int
+    runs: NDArray[np.int64]
+    num_steps: int
+    phase_ends: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    grid: NDArray[np.int64]
+    cumulated: NDArray[np.float64]
+    explored: NDArray[np.int64]
+    surprise: NDArray[np.float64] | None
+    conditioning: NDArray[np.float64] | None
+    final_policy: Policy
+    next_policy: Policy
+    seconds: float
+    record: Record | None = None
+
+    @property
+    def algorithm(self) -> Learner[Any]:
+        """The learner."""
+        return self.learner
+
+    @property
+    def average_reward(self) -> NDArray[np.float64]:
+        """(1/t) Σ_{s≤t} r_s at the end of each phase, (runs, phases). The last column is the whole run's."""
+        return np.asarray(np.cumsum(self.rewards, axis=1) / self.phase_ends)
+
+    @property
+    def curve(self) -> NDArray[np.float64]:
+        """The paper's −(1/t) Σ_{s≤t} r_s at each step t of the grid, (runs, grid)."""
+        return np.asarray(-self.cumulated / self.grid)
+
+    @cached_property
+    def optimal_gain(self) -> float:
+        """λ_* from the initial state, exactly; for a continuous problem the bound it comes with, if there is one."""
+        if isinstance(self.env, ContinuousProblem):
+            if self.env.best_gain is None:
+                raise DoesNotExist(f"the optimal gain of {self.env.name} is not known: it has no finite model")
+            return self.env.best_gain
+        return float(solve(self.env).gains[self.env.initial_state])
+
+    @property
+    def regret(self) -> NDArray[np.float64]:
+        """Σ_{s≤t} (λ_* − r_s) at each step t of the grid, (runs, grid)."""
+        return np.asarray(self.optimal_gain * self.grid - self.cumulated)
+
+    def average_reward_since(self, fraction: float) -> NDArray[np.float64]:
+        """The average reward of each run after `fraction` of its steps; 0.9 for the last tenth."""
+        if not 0.0 <= fraction < 1.0:
+            raise InvalidInput(f"fraction must lie in [0, 1), not {fraction}")
+        start = int(fraction * self.num_steps)
+        before = self.cumulated[:, np.searchsorted(self.grid, start)] if start else np.zeros(len(self.runs))
+        if start and start not in self.grid:
+            raise InvalidInput(f"the grid has no step {start}; pass a grid with it to run")
+        return np.asarray((self.cumulated[:, -1] - before) / (self.num_steps - start))
+
+
+class PhaseRecorder:
+    """What the phases of a batch of runs say of themselves, on the way to a `Result`.
+
+    record: keep what a `Record` takes. earned: the rewards so far, (runs,).
+    """
+
+    def __init__(self, space: QSpace, runs: int, grid: NDArray[np.int64], record: bool) -> None:
+        self.space, self.runs, self.grid, self.record = space, runs, grid, record
+        self.ends: list[int] = []
+        self.marks: list[NDArray[np.int64]] = []
+        self.sums: list[Array] = []
+        self.earned = np.zeros(runs)
+        self.evaluated: list[bool] = []
+        self.weights: list[float] = []
+        self.surprise: list[Array] = []
+        self.conditioning: Array | None = None
+        self.explored = np.zeros(runs, dtype=np.int64)
+        self.policy: Policy = None
+        self.next_policy: Policy = None
+        self.starts: list[NDArray[np.int64]] = []
+        self.tables: dict[str, list[Array]] = {name: [] for name in TABLES}
+
+    def add(self, phase: Phase, time: int) -> None:
+        """Take in one phase, which ends at `time`."""
+        data, evaluated = phase.data, phase.q_hat is not None
+        if time != (self.ends[-1] if self.ends else 0) + data.steps:
+            raise InvalidInput("a learner must return a Phase for every stretch, with its data")
+        self.ends.append(time)
+        self.marks.append(time - data.steps + data.part_ends)
+        self.sums.append(data.reward_sums)
+        self.earned += data.reward_sums.sum(axis=1)
+        self.evaluated.append(evaluated)
+        self.next_policy = phase.next_policy
+        if phase.exploring is not None:
+            self.explored += data.steps * phase.exploring
+        else:
+            self.policy = phase.policy
+        if evaluated:
+            self.weights.append(phase.weight)
+        if phase.surprise is not None:
+            self.surprise.append(_root_mean_square(phase.surprise) / phase.weight)
+        if phase.conditioning is not None:
+            worst = 0.0 if self.conditioning is None else self.conditioning
+            self.conditioning = np.maximum(phase.conditioning, worst)
+        if self.record:
+            self._keep(phase)
+
+    def _keep(self, phase: Phase) -> None:
+        """What a Record takes: the policy of every phase, the rest of those that were evaluated."""
+        self.starts.append(phase.data.states[:, 0].astype(np.int64))
+        self.tables["policies"].append(phase.policy)
+        found = {"q_hats": phase.q_hat, "surprises": phase.surprise, "predictions": phase.prediction}
+        if phase.temperature is not None:
+            every = np.broadcast_to(np.arange(self.space.rows), (self.runs, self.space.rows))
+            found["temperatures"] = self.space.temperatures(phase.temperature, self.runs, every)
+        for name, table in found.items():
+            if table is not None and phase.q_hat is not None:
+                self.tables[name].append(table)
+
+    @property
+    def cumulated(self) -> Array:
+        """The sum of rewards up to each step of the grid, (runs, grid)."""
+        sums = np.cumsum(np.concatenate(self.sums, axis=1), axis=1)
+        return np.asarray(sums[:, np.searchsorted(np.concatenate(self.marks), self.grid)])
+
+    @property
+    def rewards(self) -> Array:
+        """The sum of rewards in each phase, (runs, phases)."""
+        return np.stack([part.sum(axis=1) for part in self.sums], axis=1)
+
+    def table(self, name: str) -> Array | None:
+        """What was kept of all phases, (runs, phases, states[, actions]); None of what the learner does not have."""
+        found = self.tables[name]
+        if found:
+            return np.stack(found, axis=1)
+        rows = (self.space.rows, self.space.num_actions) if name in WITH_ACTIONS else (self.space.rows,)
+        return None if any(self.evaluated) else np.empty((self.runs, 0, *rows))
+
+
+TABLES = ("policies", "q_hats", "temperatures", "surprises", "predictions")
+WITH_ACTIONS = ("policies", "q_hats", "predictions")
+
+
+def joined_result(recorders: Sequence[PhaseRecorder], **about: Any) -> Result:
+    """The Result of several chunks of runs. about: the fields that no chunk knows."""
+    first, space = recorders[0], recorders[0].space
+    conditioning = [each.conditioning for each in recorders if each.conditioning is not None]
+    ends = _padded([np.tile(each.ends, (each.runs, 1)) for each in recorders], about["num_steps"])
+    same = all(each.ends == first.ends for each in recorders)
+    return Result(
+        phase_ends=ends[0] if same else ends,
+        rewards=_padded([each.rewards for each in recorders], 0.0),
+        cumulated=np.concatenate([each.cumulated for each in recorders]),
+        explored=np.concatenate([each.explored for each in recorders]),
+        surprise=_padded([np.stack(each.surprise, axis=1) for each in recorders], np.nan) if first.surprise else None,
+        conditioning=np.concatenate(conditioning) if conditioning else None,
+        final_policy=space.join([each.policy for each in recorders]),
+        next_policy=space.join([each.next_policy for each in recorders]),
+        record=_record(recorders) if first.record else None,
+        **about,
+    )
+
+
+def _padded(parts: Sequence[NDArray[Any]], filler: float) -> NDArray[Any]:
+    """Runs below each other, (runs, phases); those with fewer phases than others end with a filler."""
+    most = max(part.shape[1] for part in parts)
+    return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=filler) for part in parts])
+
+
+def _record(recorders: Sequence[PhaseRecorder]) -> Record:
+    found: dict[str, Any] = {}
+    for name in TABLES:
+        parts = [each.table(name) for each in recorders]
+        found[name] = np.concatenate([part for part in parts if part is not None]) if parts[0] is not None else None
+    starts = np.concatenate([np.stack(each.starts, axis=1) for each in recorders])
+    evaluated, weights = np.array(recorders[0].evaluated), np.array(recorders[0].weights)
+    return Record(starts=starts, evaluated=evaluated, weights=weights, **found)
+
+
+def _root_mean_square(table: Array) -> Array:
+    """Over the last axis, without squares that over- or underflow."""
+    largest = table.max(axis=1)
+    scale = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(scale * np.sqrt(((table / scale[:, None]) ** 2).mean(axis=1)))
