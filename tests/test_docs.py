@@ -9,10 +9,27 @@ from aapi.environments import ergodic
 from aapi.experiments import Study, read_study, run_studies
 
 DOCS = Path(__file__).parent.parent / "docs"
+README = DOCS.parent / "README.md"
+# What takes long in the README is run with less: nothing else of its code is changed.
+LESS = {"agent.learn(100_000,": "agent.learn(5_000,", "num_steps=200_000, num_runs=50": "num_steps=2_000, num_runs=3"}
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", (DOCS / "experiments.md").read_text(), re.S)
+def blocks(language, page=DOCS / "experiments.md"):
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.S)
+
+
+@pytest.mark.parametrize("code", blocks("python", README), ids=range(len(blocks("python", README))))
+def test_the_python_of_the_readme_runs(code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for much, little in LESS.items():
+        code = code.replace(much, little)
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102
+
+
+def test_there_is_python_in_the_readme_and_it_says_what_is_run_with_less():
+    codes = blocks("python", README)
+    assert len(codes) >= 3
+    assert all(sum(much in code for code in codes) == 1 for much in LESS)
 
 
 def test_the_study_of_the_documentation_is_a_study(tmp_path, monkeypatch):

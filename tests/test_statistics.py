@@ -33,6 +33,7 @@ def test_one_run_and_equal_runs_have_no_spread():
     assert (difference.estimate, improvement.estimate) == (0.0, 0.5)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_as_often_as_they_say():
     rng = np.random.default_rng(0)
     means, differences, improvements = 0, 0, 0

@@ -39,6 +39,7 @@ def test_cartpole_v1_is_balanced_for_190_of_200_steps():
     assert score.episode_length >= 190
 
 
+@pytest.mark.slow
 def test_acrobot_swings_up_much_faster_than_at_random():
     algorithm = aapi.AAPI(phase_length=2000, eta=0.1, evaluate=MonteCarlo(horizon=100, ridge=10.0))
     env = Continuing(gymnasium.make("Acrobot-v1"), ending=100.0)
@@ -47,6 +48,7 @@ def test_acrobot_swings_up_much_faster_than_at_random():
     assert score.episode_return > -200  # at random −500: the time limit, nearly always
 
 
+@pytest.mark.slow
 def test_frozen_lake_earns_most_of_its_exact_optimum():
     algorithm = aapi.AAPI(phase_length=20_000, eta=0.3, evaluate=MonteCarlo(horizon=30, ridge=10.0))
     env = gymnasium.make("FrozenLake-v1")
@@ -59,6 +61,7 @@ def test_frozen_lake_earns_most_of_its_exact_optimum():
     assert learnt > 0.6 * optimal  # a hundred runs on the model: 0.91 on average, the worst 0.67
 
 
+@pytest.mark.slow
 def test_taxi_learns_to_deliver():
     algorithm = aapi.Politex(phase_length=50_000, eta=10.0, evaluate=MonteCarlo(horizon=20, centre=True, ridge=0.1))
     env = gymnasium.make(latest("Taxi"))

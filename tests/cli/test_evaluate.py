@@ -91,6 +91,7 @@ def test_filming_does_not_change_what_happens(capsys, cart):
     assert filmed == plain | {"video": "a.gif"}
 
 
+@pytest.mark.slow
 def test_a_file_does_not_import_the_module_it_names(capsys, lake):
     with np.load("lake.aapi") as archive:
         arrays = {name: archive[name] for name in archive.files}

@@ -55,6 +55,7 @@ def test_tuning_runs_are_never_reported_ones():
             assert study.tuning_seed != study.seed == seed
 
 
+@pytest.mark.slow
 def test_reproduce_ends_with_the_table_and_the_path(capsys, tmp_path, monkeypatch):
     few = Preset(points=7, shorter=50, runs=2, tuning_runs=1, other_runs=1, other_tuning_runs=1)
     monkeypatch.setitem(PRESETS, "quick", few)

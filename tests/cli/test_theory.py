@@ -46,6 +46,7 @@ def test_for_machines_it_is_what_the_library_says(capsys):
     assert facts["recommended_phase_length"]["mismatch"] < facts["recommended_phase_length"]["optimal_mismatch"]
 
 
+@pytest.mark.slow
 def test_figures_and_numbers(capsys, tmp_path):
     out = said(capsys, "ergodic", *SMALL, "--out", str(tmp_path / "made"))
     names = {path.name for path in (tmp_path / "made").iterdir()}
@@ -75,6 +76,7 @@ def test_algorithms_that_the_lemmas_are_not_about(capsys, algorithm):
     assert "politex     p = " in out
 
 
+@pytest.mark.slow
 def test_one_run_has_no_intervals(capsys):
     facts = json.loads(said(capsys, "ergodic", *SMALL, "--runs", "1", "--json"))
     assert facts["totals"]["regret"]["lower"] is None

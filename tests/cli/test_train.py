@@ -230,6 +230,7 @@ def test_an_unknown_id_in_a_file_says_how_to_name_the_module(capsys, room):
     assert "module:Room-v0" in err
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_from_its_checkpoint(room):
     common = f"rooms:Slow-v0 --features fourier:2 --checkpoint-every 1 {SHORT}"
     with start(f"{common} --steps 1000000 --save killed.aapi") as killed:

@@ -109,6 +109,7 @@ def test_vectors_of_environments(name):
     check_vector(envs, name, arguments)
 
 
+@pytest.mark.slow
 def test_vectors_in_processes_of_their_own():
     name = "aapi/CartPole-v0"
     # Spawned, since newer Pythons warn about forks of a process with threads.

@@ -101,11 +101,13 @@ def cluster():
         yield made
 
 
+@pytest.mark.slow
 def test_processes_make_the_same_store(tmp_path, whole):
     run_studies(long_study(), tmp_path, engine="processes", workers=2)
     assert contents(tmp_path) == whole
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_makes_the_same_store(tmp_path, whole, cluster):
     victim = cluster.workers[0].pid
     stored = []
@@ -124,6 +126,7 @@ def test_a_cluster_that_loses_a_worker_makes_the_same_store(tmp_path, whole, clu
     wait_until(lambda: cluster.workers[0].pid not in (None, victim))
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_gone_is_one_line_and_the_rest_is_safe(tmp_path, whole):
     file, folder = tmp_path / "scheduler.json", tmp_path / "out"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -148,6 +151,7 @@ def test_a_cluster_that_is_gone_is_one_line_and_the_rest_is_safe(tmp_path, whole
     assert contents(folder).items() <= whole.items()
 
 
+@pytest.mark.slow
 def test_dask_without_an_address_starts_a_cluster(capsys, tmp_path):
     threads, dask = tmp_path / "threads", tmp_path / "dask"
     file = tmp_path / "study.toml"
@@ -158,6 +162,7 @@ def test_dask_without_an_address_starts_a_cluster(capsys, tmp_path):
     assert contents(dask) == contents(threads)
 
 
+@pytest.mark.slow
 def test_a_process_may_die_and_a_call_that_crashes_harms_no_other(tmp_path):
     pool = ResilientProcesses(2)
     naps = [pool.submit(nap, 0.1)]
@@ -176,12 +181,14 @@ def test_a_process_may_die_and_a_call_that_crashes_harms_no_other(tmp_path):
         pool.submit(nap, 0.0)
 
 
+@pytest.mark.slow
 def test_shutting_down_waits_for_those_that_are_tried_again(tmp_path):
     with ResilientProcesses(1) as pool:
         once = pool.submit(die_once, tmp_path / "died")
     assert once.result(0) == "done"
 
 
+@pytest.mark.slow
 def test_what_is_cancelled_ends(tmp_path):
     pool = ResilientProcesses(1)
     futures = [pool.submit(die_once, tmp_path / "died"), *(pool.submit(nap, 0.2) for _ in range(6))]
@@ -190,6 +197,7 @@ def test_what_is_cancelled_ends(tmp_path):
     assert not wait(futures, timeout=30).not_done
 
 
+@pytest.mark.slow
 def test_many_threads_may_submit_while_processes_die(tmp_path):
     found = []
     with ResilientProcesses(2) as pool:
@@ -232,6 +240,7 @@ def trouble(tmp_path, monkeypatch):
     sys.modules.pop("trouble", None)
 
 
+@pytest.mark.slow
 def test_runs_that_kill_their_process_are_failed_and_not_tried_again_unless_asked(capsys, tmp_path, trouble):
     out = trouble(capsys, "exit")
     line = f"failed: {len(ILL)} of {RUNS} runs of greedy on trouble:Trouble-v0; run {ILL[0]}: its process died 3 times"
@@ -256,6 +265,7 @@ def test_runs_with_errors_fail_alone(capsys, tmp_path, trouble, kind, says):
         assert error is None or (says in error and "\n" not in error)
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_is_told_and_no_run_is_blamed(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -269,6 +279,7 @@ def test_a_script_without_a_guard_is_told_and_no_run_is_blamed(tmp_path):
     assert errors(tmp_path / "out") == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_modules_beside_the_study_are_found_by_other_processes(capsys, tmp_path, monkeypatch, engine, cluster):
     monkeypatch.setattr(sys, "path", [*sys.path])
@@ -303,6 +314,7 @@ def test_a_wrong_address_is_told(tmp_path, monkeypatch, address):
     assert time.monotonic() - start < 15
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_told(tmp_path, monkeypatch):
     from distributed import LocalCluster
 
@@ -316,6 +328,7 @@ def test_a_cluster_without_workers_is_told(tmp_path, monkeypatch):
         run_studies(long_study(1000, 2), tmp_path, engine="dask", address=made.scheduler_address)
 
 
+@pytest.mark.slow
 def test_workers_with_other_sources_are_refused(tmp_path, monkeypatch, cluster):
     monkeypatch.setattr("aapi.experiments.cluster.source_version", lambda: "other")
     with pytest.raises(InvalidInput, match="and this machine sources other: install the same version on both"):

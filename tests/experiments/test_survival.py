@@ -86,6 +86,12 @@ def sweepable(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """As many runs, with little work."""
+    return finished(tmp_path_factory.mktemp("wide"), steps=10_000)
+
+
+@pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """The same with a blink of work."""
     return finished(tmp_path_factory.mktemp("small"), steps=5_000, runs=3, points=2)
@@ -133,6 +139,7 @@ def warm(small, out):
         assert process.wait() == 0
 
 
+@pytest.mark.slow
 def test_twenty_kills_change_no_bit(capsys, tmp_path, sweepable, small):
     study, expected = sweepable
     folder, random, rows, statuses = tmp_path / "out", np.random.default_rng(1), [0], []
@@ -158,6 +165,7 @@ def test_twenty_kills_change_no_bit(capsys, tmp_path, sweepable, small):
     assert repeated(capsys, study, folder) == expected
 
 
+@pytest.mark.slow
 def test_killed_processes_change_no_bit_and_leave_no_orphans(capsys, tmp_path, sweepable):
     study, expected = sweepable
     folder, rows = tmp_path / "out", []
@@ -178,6 +186,7 @@ def test_killed_processes_change_no_bit_and_leave_no_orphans(capsys, tmp_path, s
     assert repeated(capsys, study, folder) == expected
 
 
+@pytest.mark.slow
 def test_only_one_process_writes_to_a_folder_and_others_read(capsys, tmp_path, sweepable):
     study, expected = sweepable
     folder = tmp_path / "out"
@@ -199,6 +208,7 @@ def test_only_one_process_writes_to_a_folder_and_others_read(capsys, tmp_path, s
     assert sound(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "engine"), [(signal.SIGINT, "threads"), (signal.SIGINT, "processes"), (signal.SIGTERM, "threads")]
 )
@@ -223,6 +233,7 @@ def test_a_request_to_stop_is_followed_and_says_how_to_go_on(capsys, tmp_path, s
     assert repeated(capsys, study, folder) == expected
 
 
+@pytest.mark.slow
 def test_the_second_ctrl_c_stops_at_once(capsys, tmp_path):
     study = write_study(tmp_path, steps=20_000_000, runs=4, points=2)  # half a minute for each task
     folder = tmp_path / "out"
@@ -248,6 +259,7 @@ def test_the_second_ctrl_c_stops_at_once(capsys, tmp_path):
         assert sound(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_what_the_caller_ignores_stays_ignored(tmp_path, small, number):
     study, expected = small
@@ -260,8 +272,9 @@ def test_what_the_caller_ignores_stays_ignored(tmp_path, small, number):
     assert contents(tmp_path) == expected
 
 
-def test_no_room_in_the_middle_is_one_line_and_the_rest_is_safe(capsys, tmp_path, sweepable):
-    study, expected = sweepable
+@pytest.mark.slow
+def test_no_room_in_the_middle_is_one_line_and_the_rest_is_safe(capsys, tmp_path, wide):
+    study, expected = wide
     folder = tmp_path / "out"
     little_room = ["bash", "-c", 'ulimit -f 146; exec "$@"', "bash"]  # no file of more than 146 KiB
     done = processes.run([*little_room, *processes.AAPI, "sweep", study, "--out", folder])
@@ -283,9 +296,10 @@ def in_namespace(*lines):
     return processes.run([*command, script])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["20k", "200k"])
-def test_a_full_disk_is_one_line_and_the_rest_is_safe(capsys, tmp_path, sweepable, size):
-    study, expected = sweepable
+def test_a_full_disk_is_one_line_and_the_rest_is_safe(capsys, tmp_path, wide, size):
+    study, expected = wide
     disk, saved = tmp_path / "disk", tmp_path / "saved"
     disk.mkdir()
     done = in_namespace(
@@ -303,6 +317,7 @@ def test_a_full_disk_is_one_line_and_the_rest_is_safe(capsys, tmp_path, sweepabl
     assert repeated(capsys, study, saved) == expected
 
 
+@pytest.mark.slow
 def test_a_read_only_folder_is_one_line_but_its_runs_are_read(tmp_path, small):
     study, expected = small
     disk = tmp_path / "disk"
@@ -418,6 +433,7 @@ def test_a_changed_curve_is_noticed_when_it_is_read(capsys, tmp_path, small, sto
     assert (status, err) == (0, "")
 
 
+@pytest.mark.slow
 def test_whatever_bytes_change_it_is_one_line_or_no_matter(capsys, tmp_path, store):
     path, chance = store / "results.db", np.random.default_rng(2)
     whole, said = path.read_bytes(), []

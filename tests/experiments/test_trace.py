@@ -74,6 +74,7 @@ def test_no_trace_is_made_twice(folder, monkeypatch):
     assert {key: trace.tables["policy"].tobytes() for key, trace in traces(folder).items()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["threads", "processes"])
 def test_every_engine_sees_the_same(folder, tmp_path, engine):
     small = Study(**vars(STUDY) | {"problems": [*STUDY.problems[:1]]})

@@ -84,6 +84,7 @@ def test_mistakes_are_said_before_anything_runs(tmp_path, search, message):
         tune(ERGODIC, "aapi-paper", search, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_killed_search_goes_on(tmp_path):
     command = [*processes.AAPI, "tune", "ergodic", "--search", "eta=0.01..100", "--steps", "5000"]
     command += ["--trials", "20", "--json", "--out", tmp_path]

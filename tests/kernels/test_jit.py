@@ -9,6 +9,7 @@ import pytest
 
 import aapi
 
+pytestmark = pytest.mark.slow  # all of them compile
 SCRIPT = """
 import sys
 import numpy as np, numba

@@ -10,6 +10,7 @@ from aapi.features import Fourier
 EVALUATE = MonteCarlo(horizon=100, centre=False, ridge=30.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "algorithm",
     [

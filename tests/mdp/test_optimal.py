@@ -67,6 +67,7 @@ def test_optimality_equations_and_certificate(mdp):
     assert solution.bias_span == np.ptp(bias)
 
 
+@pytest.mark.slow
 @given(models(max_states=4))
 def test_no_deterministic_policy_is_better(mdp):
     solution = solve(mdp)

@@ -19,6 +19,7 @@ TINY = Study(
 )
 
 
+@pytest.mark.slow
 def test_all_forms_and_sizes(tmp_path):
     run_studies(TINY, tmp_path / "results")
     paths = write_figures(tmp_path / "results", tmp_path / "figures")
@@ -97,6 +98,7 @@ def test_labels_have_styles_that_differ():
     assert styles(["x"]) == styles(["x"])
 
 
+@pytest.mark.slow
 def test_sensitivity_and_scales(results, tmp_path):
     paths = write_figures(results, tmp_path, formats=["svg"], widths=["two-column"])
     assert {path.name for path in paths} == {
@@ -107,6 +109,7 @@ def test_sensitivity_and_scales(results, tmp_path):
     assert "rewards × 0.01" in (tmp_path / "reward-scale-two-column.svg").read_text()
 
 
+@pytest.mark.slow
 def test_the_command(capsys, results, tmp_path, monkeypatch):
     run_studies(TINY, tmp_path / "tiny")
     status, out, _ = run(capsys, "figures", str(tmp_path / "tiny"), "--format", "png", "--log-steps")

@@ -1,9 +1,9 @@
 """The scripts of the page: unit tests of their pure functions, by Node's own test runner."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
+import processes
 import pytest
 
 from aapi.report import page
@@ -18,7 +18,7 @@ def test_pure_functions():
         pytest.skip(
             "no Node is installed (Debian: apt install nodejs), so the page's functions are tested in pages only"
         )
-    done = subprocess.run([node, "--test", *sorted(TESTS.glob("*.test.js"))], capture_output=True, text=True)
+    done = processes.run([node, "--test", *sorted(TESTS.glob("*.test.js"))])
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -33,6 +33,7 @@ def made(folder, study, **changes):
     return write_pages(folder)[0], summary
 
 
+@pytest.mark.slow
 def test_names_are_names_and_nothing_else(visit, tmp_path):
     algorithms = [{"name": "uniform", "label": label} for label in NASTY]
     path, _ = made(tmp_path, SMALL, name=NASTY[0], algorithms=algorithms, runs=2,
@@ -102,6 +103,7 @@ def test_where_all_runs_failed_the_page_says_so(visit, tmp_path):
     assert not page.locator("#inside").is_visible()
 
 
+@pytest.mark.slow
 def test_two_hundred_curves(visit, tmp_path):
     algorithms = [{"name": "greedy", "ridge": np.geomspace(0.01, 10, 200).tolist(), "phase_length": 100}]
     path, _ = made(tmp_path, SMALL, algorithms=algorithms, problems=[{"name": "ergodic", "states": 3}], runs=2)

@@ -200,6 +200,7 @@ def record(stored, problem, algorithm, env):
     return number, aapi.run(configuration.algorithm, env, 4000, 1, first_run=number, record=True).record
 
 
+@pytest.mark.slow
 def test_inside_deep_sea_is_what_the_learner_knew(page, stored):
     number, kept = record(stored, "deep-sea 4", "aapi-paper", deep_sea(4))
     page.select_option("#inside-problem", "deep-sea 4")

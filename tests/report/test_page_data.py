@@ -1,12 +1,11 @@
 """The data of a page is what report/page_data.py says it is, name by name."""
 
 import json
-import subprocess
-import sys
 import types
 from pathlib import Path
 from typing import Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+import processes
 import pytest
 
 from aapi.experiments import Store, summarise
@@ -65,7 +64,7 @@ def test_the_checker_finds_what_is_wrong(results):
 
 
 def test_types_for_the_scripts_are_made_of_it(tmp_path):
-    subprocess.run([sys.executable, TOOL, tmp_path / "types.d.ts"], check=True)
+    processes.python(TOOL, tmp_path / "types.d.ts", check=True)
     text = (tmp_path / "types.d.ts").read_text()
     assert "interface PageData {\n  sentences: string[];" in text
     assert "  status: (StatusData | null);" in text

@@ -52,6 +52,7 @@ def ask(port, path="/", method="GET", **headers):
     return found
 
 
+@pytest.mark.slow
 def test_the_page_grows_while_runs_are_written(visit, tmp_path):
     (tmp_path / "study.toml").write_text(TASK)
     out = tmp_path / "out"
@@ -83,6 +84,7 @@ def test_the_page_grows_while_runs_are_written(visit, tmp_path):
     page.seen.complaints.clear()  # the browser says that nobody answers, and rightly so
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_said_to_have_stopped(tmp_path):
     (tmp_path / "study.toml").write_text(TASK)
     with processes.start(SWEEP, cwd=tmp_path) as writer:
