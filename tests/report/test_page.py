@@ -166,7 +166,7 @@ def test_algorithms_are_switched_in_all_panels_together(page):
         "Reset axes",
     ]
     colours = {drawn(page, problem)[0]["aapi-paper"]["line"]["color"] for problem in ("deep-sea 4", "ergodic 5")}
-    assert colours == {"#0072b2"}
+    assert colours == {"#56b4e9"}
 
 
 def test_sensitivity_shows_tuning_runs_and_what_was_chosen(page, stored):
@@ -360,11 +360,11 @@ def test_on_a_phone_nothing_sticks_out(visit, results, theme):
     ink = page.evaluate("getComputedStyle(document.body).color")
     assert (ink == "rgb(28, 30, 33)") == (theme == "light")
     line = drawn_colour(page)
-    assert line == {"light": "#0072b2", "dark": "#4ea8de"}[theme]
+    assert line == {"light": "#56b4e9", "dark": "#8fd0f5"}[theme]
     page.locator("#theme").click()  # light, whatever the system says
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(28, 30, 33)"
     page.wait_for_function(
-        "() => document.querySelector('#panels .plot').data.some((each) => each.line.color === '#0072b2')"
+        "() => document.querySelector('#panels .plot').data.some((each) => each.line.color === '#56b4e9')"
     )
 
 
@@ -379,7 +379,7 @@ def test_it_can_be_printed(visit, results):
     assert printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") + printed.count(b"/Type /Page/") >= 3
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     for found in (plot(page, "#panels .plot"), plot(page, "#tuned .plot")):
-        assert "#0072b2" in {(trace.get("line") or {}).get("color") for trace in found.traces}  # on white paper
+        assert "#56b4e9" in {(trace.get("line") or {}).get("color") for trace in found.traces}  # on white paper
     assert page.locator("#panels .main-svg").first.get_attribute("viewBox")
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()

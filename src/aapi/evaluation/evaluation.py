@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-
 from aapi.errors import InvalidInput
 from aapi.memory import begin, remember
 from aapi.memory.memory import Experience
@@ -14,6 +12,7 @@ from aapi.memory.memory import Experience
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from aapi.approximation import Array, Policy, QSpace
@@ -75,7 +74,7 @@ class Evaluation:
         """The same, checked: kernels check nothing."""
         found = self(policy, seen)
         whole = found if isinstance(found, Estimate) else Estimate(found)
-        q_hat = seen.space.check(whole.q_hat, seen.runs, "an evaluation")
+        q_hat = seen.space.check(whole.q_hat, seen.runs, "an evaluation").copy()  # it may use its array again
         return Estimate(q_hat, whole.conditioning, whole.rank)
 
 
@@ -86,8 +85,7 @@ class _Function(Evaluation):
     function: Callable[[Policy, Experience], Estimate | Array]
 
     def __call__(self, policy: Policy, seen: Experience) -> Estimate | Array:
-        found = self.function(policy, seen)
-        return found if isinstance(found, Estimate) else np.array(found, dtype=np.float64)  # it may use its own again
+        return self.function(policy, seen)
 
 
 def as_evaluation(part: EvaluationLike) -> Evaluation:

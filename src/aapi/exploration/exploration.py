@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from aapi.checks import at_least
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from aapi.memory import Counts
 
     ExplorationLike: TypeAlias = "Exploration | Callable[[Situation], Excursion | None]"
+    Explorations: TypeAlias = "ExplorationLike | tuple[ExplorationLike, ...]"  # one part, or several, or none
 
 __all__ = ["Excursion", "Exploration", "Situation", "as_exploration", "within_budget"]
 
@@ -47,6 +49,18 @@ class Excursion:
     policies: Array
     steps: int | None = None
     limits: NDArray[np.int64] | None = None
+
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raise an error if it does not fit tables of this shape, (runs, states, actions)."""
+        runs, limits = np.asarray(self.runs), None if self.limits is None else np.asarray(self.limits)
+        fits = runs.shape == shape[:1] and runs.dtype == bool and np.shape(self.policies) == shape
+        if not fits or not (limits is None or (limits.shape == shape and limits.dtype.kind == "i")):
+            raise InvalidInput(
+                f"an excursion has `runs`, {shape[0]} truth values, and `policies` and whole-number `limits` of shape "
+                f"{shape}; not {runs.dtype} of shape {runs.shape}, {np.shape(self.policies)} and {None if limits is None else limits.shape}"
+            )
+        if self.steps is not None:
+            at_least(1, **{"the steps of an excursion": self.steps})
 
 
 class Exploration:

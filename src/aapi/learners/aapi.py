@@ -13,8 +13,7 @@ from aapi.schedules import Growing
 
 if TYPE_CHECKING:
     from aapi.evaluation.evaluation import EvaluationLike
-    from aapi.exploration import Exploration
-    from aapi.exploration.exploration import ExplorationLike
+    from aapi.exploration.exploration import Explorations
     from aapi.improvement.side_information import SideInformationLike
     from aapi.learners.learner import Learner
     from aapi.schedules import ScheduleLike
@@ -30,7 +29,7 @@ def AAPI(  # noqa: N802 - an algorithm's name
     norm: str | None = None,
     side_information: SideInformationLike = PreviousEstimate(),  # noqa: B008 - frozen
     num_sampled: int | None = None,
-    exploration: Exploration | tuple[ExplorationLike, ...] | None = None,
+    exploration: Explorations | None = None,
 ) -> Learner[Any]:
     """Algorithm 1: π_{k+1} ∝ exp((Σ_{s≤k} Q̂_s + M_{k+1}) / η_k(x)).
 

@@ -10,8 +10,7 @@ from aapi.learners.policy_iteration import PolicyIteration
 
 if TYPE_CHECKING:
     from aapi.evaluation.evaluation import EvaluationLike
-    from aapi.exploration import Exploration
-    from aapi.exploration.exploration import ExplorationLike
+    from aapi.exploration.exploration import Explorations
     from aapi.learners.learner import Learner
     from aapi.schedules import ScheduleLike
 
@@ -20,7 +19,7 @@ __all__ = ["AdaptiveFTRL"]
 
 def AdaptiveFTRL(  # noqa: N802 - an algorithm's name
     *, phase_length: ScheduleLike, evaluate: EvaluationLike, eta: float = 1.0, norm: str = "sup",
-    exploration: Exploration | tuple[ExplorationLike, ...] = (),
+    exploration: Explorations = (),
 ) -> Learner[Any]:  # fmt: skip
     """π_{k+1} ∝ exp(Σ_{s≤k} Q̂_s / η_k(x)) with η_k(x) = η (2 Σ_{s≤k} ‖Q̂_s(x,·)‖²)^½."""
     learner = PolicyIteration(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from aapi.errors import InvalidInput
-from aapi.exploration import Excursion, Exploration, Situation, as_exploration
+from aapi.exploration import Excursion, Situation, as_exploration
 from aapi.learners.learner import Learner, Phase, with_memories
 from aapi.learners.state import restored_fields
 from aapi.memory import CountTransitions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.approximation import Policy, QSpace
-    from aapi.exploration.exploration import ExplorationLike
+    from aapi.exploration.exploration import ExplorationLike, Explorations
     from aapi.memory import Counts, Memories
     from aapi.simulation import PhaseData, Stretch
 
@@ -55,12 +55,15 @@ class ExploringState:
         """What was stored, in an exploration or not."""
         like = self
         if "excursion_policies" in arrays:
-            counts: Counts = self.inner.memories[COUNTS]
-            out = Excursion(np.zeros(len(self.explored), dtype=bool), np.zeros_like(counts.visits))
-            if "excursion_limits" in arrays:
-                out = replace(out, steps=1, limits=np.zeros(counts.visits.shape, dtype=np.int64))
-            like = replace(self, excursion=out)
-        return restored_fields(like, arrays)
+            shape = self.inner.memories[COUNTS].visits.shape
+            out = Excursion(np.zeros(len(self.explored), dtype=bool), np.zeros(shape))
+            steps = 1 if "excursion_steps" in arrays else None
+            limits = np.zeros(shape, dtype=np.int64) if "excursion_limits" in arrays else None
+            like = replace(self, excursion=replace(out, steps=steps, limits=limits))
+        found = restored_fields(like, arrays)
+        if not ((found.explored >= 0) & (found.explored <= found.start)).all():
+            raise InvalidInput(f"of {found.start} steps, {found.explored.tolist()} cannot have been explorations")
+        return found
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,7 @@ class Exploring(Learner[ExploringState]):
         for part in map(as_exploration, self.exploration):
             out = part(Situation(counts, state.explored, free, data.streams))
             if out is not None:
+                out.check(counts.visits.shape)
                 sent = out.runs & free
                 policies[sent] = out.policies[sent]
                 free &= ~sent
@@ -172,7 +176,7 @@ def usual_steps(shape: tuple[int, ...]) -> int:
     return int(max(STEPS, min(MOST_STEPS, STEPS_PER_PAIR * shape[1] * shape[2])))
 
 
-def exploring(learner: Learner[Any], exploration: Exploration | tuple[ExplorationLike, ...]) -> Learner[Any]:
+def exploring(learner: Learner[Any], exploration: Explorations) -> Learner[Any]:
     """The learner with this exploration around it; the learner itself if there is none."""
-    parts = (exploration,) if isinstance(exploration, Exploration) else tuple(exploration)
+    parts = tuple(exploration) if isinstance(exploration, tuple | list) else (exploration,)
     return Exploring(learner, parts) if parts else learner

@@ -10,8 +10,7 @@ from aapi.learners.policy_iteration import PolicyIteration
 
 if TYPE_CHECKING:
     from aapi.evaluation.evaluation import EvaluationLike
-    from aapi.exploration import Exploration
-    from aapi.exploration.exploration import ExplorationLike
+    from aapi.exploration.exploration import Explorations
     from aapi.learners.learner import Learner
     from aapi.schedules import ScheduleLike
 
@@ -19,7 +18,10 @@ __all__ = ["GreedyAPI"]
 
 
 def GreedyAPI(  # noqa: N802 - an algorithm's name
-    *, phase_length: ScheduleLike, evaluate: EvaluationLike, exploration: Exploration | tuple[ExplorationLike, ...] = ()
+    *,
+    phase_length: ScheduleLike,
+    evaluate: EvaluationLike,
+    exploration: Explorations = (),
 ) -> Learner[Any]:
     """π_{k+1} spreads its probability evenly over argmax_a Q̂_k(x, a)."""
     learner = PolicyIteration(

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from aapi.errors import InvalidInput
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -76,4 +78,9 @@ class Experience:
 
     def recall(self, spec: MemorySpec[M]) -> M:
         """The memory of a spec."""
+        if spec not in self.memories:
+            raise InvalidInput(
+                f"{spec!r} was not remembered: an evaluation that needs it is a subclass of aapi.evaluation.Evaluation "
+                "with that as its `memory`"
+            )
         return cast("M", self.memories[spec])

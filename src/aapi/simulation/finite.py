@@ -59,8 +59,8 @@ class FiniteSimulation:
         """Act by a table of policies, (runs, states, actions)."""
         runs, steps = len(self.state), min(stretch.steps, most)
         policy = self.space.check_policy(stretch.acting, runs)
-        if stretch.limits is not None and runs > 1:
-            raise InvalidInput("a stretch that ends by what is seen is for simulations of one run")
+        if stretch.limits is not None and (runs > 1 or stretch.limits.shape != policy.shape):
+            raise InvalidInput("a stretch that ends by what is seen is for one run, with a limit for every pair")
         limits = None if stretch.limits is None else np.array(stretch.limits, dtype=np.int64)
         ends = stretch_ends(self.grid, self.time, steps)
         states, actions = np.empty((2, runs, steps), dtype=np.int32)
