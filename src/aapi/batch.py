@@ -6,7 +6,7 @@ import functools
 import threading
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from aapi.checks import at_least
 from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.features import Coordinates, Features, Fourier, OneHot, VectorFeatures
-from aapi.learners.learner import Learner, check_learner, play
+from aapi.learners.learner import check_learner, play
 from aapi.progress import progress_bar
 from aapi.result import PhaseRecorder, Result, joined_result
 from aapi.simulation import ContinuousSimulation, FiniteSimulation, Simulation, transition_tables
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
 
     Callback = Callable[[int, NDArray[np.float64]], object]
@@ -36,7 +37,7 @@ SPACES = 64  # kept ready in a process
 
 
 def run(
-    learner: Learner[Any],
+    learner: AnyLearner,
     env: FiniteMDP | ContinuousProblem,
     num_steps: int,
     num_runs: int = 1,
@@ -151,7 +152,7 @@ def _check_grid(grid: Sequence[int] | NDArray[np.int64], num_steps: int) -> NDAr
 
 
 def _run_chunk(
-    learner: Learner[Any], simulation: Simulation, num_steps: int, record: bool, advance: Callable[[int], None],
+    learner: AnyLearner, simulation: Simulation, num_steps: int, record: bool, advance: Callable[[int], None],
     stop: threading.Event, callback: Callback | None,
 ) -> PhaseRecorder:  # fmt: skip
     """What the runs of one simulation contribute to a Result."""

@@ -14,7 +14,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["at_least", "check_probability", "finite", "matching", "one_of", "within"]
+__all__ = ["at_least", "check_indices", "check_like", "check_probability", "finite", "one_of"]
 
 
 def at_least(least: int, **values: int) -> None:
@@ -54,7 +54,7 @@ def one_of(allowed: tuple[str, ...], **values: str) -> None:
             raise InvalidInput(f"{name} must be {' or '.join(allowed)}, not {value!r}")
 
 
-def matching(arrays: dict[str, NDArray[Any]], name: str, like: NDArray[Any]) -> NDArray[Any]:
+def check_like(arrays: dict[str, NDArray[Any]], name: str, like: NDArray[Any]) -> NDArray[Any]:
     """The stored array of that name, which must have the shape and type of the one it replaces."""
     array = arrays.get(name)
     if array is None or array.shape != like.shape or array.dtype != like.dtype:
@@ -65,7 +65,7 @@ def matching(arrays: dict[str, NDArray[Any]], name: str, like: NDArray[Any]) -> 
     return np.array(array)
 
 
-def within(array: NDArray[Any], count: int, name: str) -> None:
+def check_indices(array: NDArray[Any], count: int, name: str) -> None:
     """Raise an error unless all numbers lie in 0 … count − 1."""
     if array.size and not (array.min() >= 0 and array.max() < count):
         raise InvalidInput(f"{name} must lie in 0..{count - 1}, and holds {array.min()} to {array.max()}")

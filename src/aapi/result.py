@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.approximation import Array, Policy, QSpace
-    from aapi.learners import Learner, Phase
+    from aapi.array_types import AnyArray
+    from aapi.learners import Phase
+    from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
 
 __all__ = ["Record", "Result"]
@@ -62,7 +64,7 @@ class Result:
     record: everything about every phase, if it was asked for.
     """
 
-    learner: Learner[Any]
+    learner: AnyLearner
     env: FiniteMDP | ContinuousProblem
     seed: int
     runs: NDArray[np.int64]
@@ -80,7 +82,7 @@ class Result:
     record: Record | None = None
 
     @property
-    def algorithm(self) -> Learner[Any]:
+    def algorithm(self) -> AnyLearner:
         """The learner."""
         return self.learner
 
@@ -222,7 +224,7 @@ def joined_result(recorders: Sequence[PhaseRecorder], **about: Any) -> Result:
     )
 
 
-def _padded(parts: Sequence[NDArray[Any]], filler: float) -> NDArray[Any]:
+def _padded(parts: Sequence[AnyArray], filler: float) -> AnyArray:
     """Runs below each other, (runs, phases); those with fewer phases than others end with a filler."""
     most = max(part.shape[1] for part in parts)
     return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=filler) for part in parts])

@@ -100,6 +100,7 @@ def all_fingerprints_on_weights():
     return found
 
 
+@pytest.mark.slow
 def test_compiled_and_interpreted_give_the_same_bits_on_weights():
     assert interpreted(__file__, "all_fingerprints_on_weights") == all_fingerprints_on_weights()
 

@@ -17,6 +17,7 @@ from aapi.errors import InvalidInput
 from aapi.exploration import Discovery, UniformShare
 from aapi.kernels.random import draw
 from aapi.learners import Phase, Session, Uniform
+from aapi.learners.exploring import exploring
 from aapi.learners.state import stored
 from aapi.memory import remember
 from aapi.simulation import Stretch
@@ -124,10 +125,12 @@ def test_it_learns():
     assert (result.surprise, result.conditioning, result.explored.tolist()) == (None, None, [0] * 4)
 
 
-@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: aapi.Exploring(it, (Discovery(), UniformShare()))])
-def test_threads_chunks_and_company_change_nothing(wrap):
+@pytest.mark.parametrize("exploration", [(), (Discovery(), UniformShare())], ids=["alone", "exploring"])
+def test_threads_chunks_and_company_change_nothing(exploration):
+    learner = exploring(QLearning(), exploration)
+
     def run(num_runs=7, seed=3, **how):
-        return aapi.run(wrap(QLearning()), MDP, 700, num_runs, seed, record=True, **how)
+        return aapi.run(learner, MDP, 700, num_runs, seed, record=True, **how)
 
     whole = run()
     for how in ({"threads": 2}, {"chunk": 1}, {"chunk": 4, "threads": 2}):
@@ -155,16 +158,17 @@ def test_its_regret_is_taken_apart():
     assert "online_learning" in found.refused
 
 
-@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: aapi.Exploring(it, (Discovery(),))])
+@pytest.mark.parametrize("exploration", [(), (Discovery(),)], ids=["alone", "exploring"])
 @pytest.mark.parametrize("learner", [QLearning(), Restless()], ids=["lockstep", "restless"])
-def test_an_agent_learns_in_pieces_as_at_once(learner, wrap, tmp_path):
-    whole = aapi.Agent(wrap(learner), lake(), seed=2).learn(1500)
-    pieces, loaded = (aapi.Agent(wrap(learner), lake(), seed=2) for _ in range(2))
+def test_an_agent_learns_in_pieces_as_at_once(learner, exploration, tmp_path):
+    learner = exploring(learner, exploration)
+    whole = aapi.Agent(learner, lake(), seed=2).learn(1500)
+    pieces, loaded = (aapi.Agent(learner, lake(), seed=2) for _ in range(2))
     for steps in (1, 58, 1, 1, 300, 77, 1062):
         pieces.learn(steps)
         loaded.learn(steps)
         loaded.save(tmp_path / "agent")
-        loaded = aapi.load(tmp_path / "agent", env=lake(), algorithm=wrap(learner))
+        loaded = aapi.load(tmp_path / "agent", env=lake(), algorithm=learner)
     for other in (pieces, loaded):
         assert (other.num_steps, other.num_phases) == (1500, whole.num_phases)
         assert bits(other.session.state) == bits(whole.session.state)
@@ -240,12 +244,9 @@ def test_runs_that_fall_out_of_step_are_simulated_one_by_one():
     for how in ({"threads": 2}, {"chunk": 1}, {"chunk": 5}):
         assert fingerprint(run(**how)) == fingerprint(whole), how
     for run_number in range(5):
-        ends = [
-            phase.data.time for phase in aapi.play(Restless(), simulator(river_swim(6), None, 1)([run_number]), 3000)
-        ]
-        padded = whole.phase_ends[run_number].tolist()
-        assert padded[: len(ends)] == ends
-        assert set(padded[len(ends) :]) <= {3000}
+        phases = aapi.play(Restless(), simulator(river_swim(6), None, 1)([run_number]), 3000)
+        ends, padded = [phase.data.time for phase in phases], whole.phase_ends[run_number].tolist()
+        assert padded == ends + [3000] * (len(padded) - len(ends))
         assert (whole.rewards[run_number, len(ends) :] == 0.0).all()
         alone = run(1, first_run=run_number)
         assert alone.phase_ends.tolist() == ends  # one run: no padding, and one axis
@@ -276,6 +277,6 @@ def test_a_stretch_that_does_not_begin_now_is_refused():
 
 def test_what_is_no_learner_is_refused_in_one_line():
     for wrong in (QLearning, "aapi", None, object()):
-        with pytest.raises(InvalidInput, match="a subclass of aapi.Learner with init, act and update") as error:
+        with pytest.raises(InvalidInput, match=r"a subclass of aapi\.Learner with init, act and update") as error:
             aapi.run(wrong, MDP, 100)
         assert "\n" not in str(error.value)

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from aapi.agent.storage import EnvSnapshot
     from aapi.approximation import Array, Policy, QSpace
     from aapi.environments.continuing import Episode
-    from aapi.learners import Learner, Phase
+    from aapi.gymnasium_types import Env, Observation, Space
+    from aapi.learners import Phase
+    from aapi.learners.learner import AnyLearner
 
 __all__ = ["Agent", "Progress"]
 
@@ -71,8 +73,8 @@ class Agent:
 
     def __init__(
         self,
-        algorithm: Learner[Any],
-        env: gymnasium.Env[Any, Any],
+        algorithm: AnyLearner,
+        env: Env,
         features: AgentFeatures | None = None,
         seed: int = 0,
     ) -> None:
@@ -82,7 +84,7 @@ class Agent:
         self._set_up(algorithm, env.observation_space, env.action_space, features, seed, (given.low, given.high))
 
     def _set_up(
-        self, algorithm: Learner[Any], observation_space: gymnasium.Space[Any], action_space: gymnasium.Space[Any],
+        self, algorithm: AnyLearner, observation_space: Space, action_space: Space,
         features: AgentFeatures | None, seed: int, bounds: Bounds,
     ) -> None:  # fmt: skip
         """All but the environment, which an agent from a file may do without. bounds: None for those of the space."""
@@ -179,14 +181,14 @@ class Agent:
         average, overall = float(phase.data.rewards.mean()), self.total_reward / simulation.time
         return callback(Progress(phase.number, simulation.time, average, overall, episodes, speed, phase)) is not False
 
-    def predict(self, observation: Any, deterministic: bool = False) -> int:
+    def predict(self, observation: Observation, deterministic: bool = False) -> int:
         """An action for an observation: drawn from the policy, or its most likely one."""
         start = int(self.action_space.start)
         if deterministic:
             return start + int(np.argmax(self.probabilities(observation)))
         return start + self.space.actor(self.policy, self._predictions)(self.simulation.encoded(observation))
 
-    def probabilities(self, observation: Any) -> Array:
+    def probabilities(self, observation: Observation) -> Array:
         """π(·|observation), (actions,)."""
         state = np.asarray(self.simulation.encoded(observation))[None, None]
         return np.asarray(self.space.probabilities(self.policy, state)[0, 0])
@@ -194,7 +196,7 @@ class Agent:
     def evaluate(
         self,
         num_steps: int,
-        env: gymnasium.Env[Any, Any] | None = None,
+        env: Env | None = None,
         *,
         deterministic: bool = False,
         seed: int = 1000,
@@ -245,7 +247,7 @@ class Agent:
             self.saved = (path, self.num_steps)
 
 
-def _discrete(space: gymnasium.Space[Any]) -> gymnasium.spaces.Discrete[Any]:
+def _discrete(space: Space) -> gymnasium.spaces.Discrete[Any]:
     if not isinstance(space, gymnasium.spaces.Discrete):
         raise InvalidInput(
             f"actions must be Discrete, and those of this environment are {space}: discretise them first"
@@ -253,7 +255,7 @@ def _discrete(space: gymnasium.Space[Any]) -> gymnasium.spaces.Discrete[Any]:
     return space
 
 
-def continuing(env: gymnasium.Env[Any, Any]) -> Continuing:
+def continuing(env: Env) -> Continuing:
     """The environment without ends, by the rule known for it; unless it is that already."""
     if isinstance(env, Continuing):
         return env
@@ -263,7 +265,7 @@ def continuing(env: gymnasium.Env[Any, Any]) -> Continuing:
     return Continuing(env, ending=given.ending, limit=given.limit)
 
 
-def holds_continuing(env: Any) -> bool:
+def holds_continuing(env: object) -> bool:
     """Whether `Continuing` is among the wrappers of an environment."""
     while isinstance(env, gymnasium.Wrapper):
         if isinstance(env, Continuing):

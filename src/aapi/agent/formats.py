@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from aapi.errors import InvalidInput
 from aapi.learners.exploring import usual_steps
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from aapi.agent.storage import Description
+    from aapi.array_types import Arrays
 
 __all__ = ["FORMAT", "upgraded"]
 
@@ -21,10 +22,9 @@ LEARNER = {
     "surprises": "surprise_sample", "differences": "surprise_differences",
 }  # fmt: skip
 MEMORY = {"tries": "attempts", "finds": "discoveries", "times": "transition_counts", "chances": "probabilities"}
-Arrays = dict[str, "NDArray[Any]"]
 
 
-def upgraded(description: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
+def upgraded(description: Description, arrays: Arrays) -> tuple[Description, Arrays]:
     """A description and arrays of any format in the present one. 1 had phases of one length, and no memories."""
     if description["format"] == FORMAT:
         return description, arrays

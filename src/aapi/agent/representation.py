@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -18,12 +18,12 @@ from aapi.features.basis import own_vectors
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import gymnasium
-
     from aapi.environments.observations import Encoder, Observations
+    from aapi.gymnasium_types import Observation, Space
 
     Bounds = tuple[Sequence[float] | None, Sequence[float] | None]
-    AgentFeatures = OneHot | VectorFeatures | Callable[[Any], Any]
+    FeatureFunction = Callable[[Observation], object]  # which a vector can be made of
+    AgentFeatures = OneHot | VectorFeatures | FeatureFunction
 
 __all__ = ["default_features", "represent"]
 
@@ -37,7 +37,7 @@ def default_features(observations: Observations) -> AgentFeatures:
 
 def represent(
     features: AgentFeatures, observations: Observations, num_actions: int, bounds: Bounds,
-    space: gymnasium.Space[Any],
+    space: Space,
 ) -> tuple[QSpace, Encoder]:  # fmt: skip
     """The space of Q-functions, and a function from an observation to a state in it.
 
@@ -56,7 +56,7 @@ def represent(
     return Linear(own_vectors(size), num_actions), _encoder(features, size)
 
 
-def _vector_size(function: Callable[[Any], Any], space: gymnasium.Space[Any]) -> int:
+def _vector_size(function: FeatureFunction, space: Space) -> int:
     """How long the vectors of a user's function are, by what it returns for one observation."""
     try:
         sample = copy.deepcopy(space).sample()  # the space's own draws are the environment's
@@ -68,5 +68,5 @@ def _vector_size(function: Callable[[Any], Any], space: gymnasium.Space[Any]) ->
     return vector.size
 
 
-def _encoder(function: Callable[[Any], Any], size: int) -> Encoder:
+def _encoder(function: FeatureFunction, size: int) -> Encoder:
     return lambda observation: check_vector(np.array(function(observation), dtype=np.float64), size)

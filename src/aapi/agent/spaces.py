@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from gymnasium import spaces
 
 from aapi.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aapi.gymnasium_types import Env, Space
+    from aapi.json_types import JsonObject
+
 __all__ = ["check_same_spaces", "described_space", "made_space"]
 
 
-def described_space(space: Any) -> Any:
+def described_space(space: Space) -> JsonObject:
     """A space as JSON. Equal descriptions are equal spaces, down to the order of a Dict."""
     if isinstance(space, spaces.Dict):
         return {"space": "Dict", "parts": [[key, described_space(part)] for key, part in space.items()]}
@@ -25,16 +31,17 @@ def described_space(space: Any) -> Any:
         return {"space": "MultiDiscrete", "dtype": str(space.dtype)} | whole
     if isinstance(space, spaces.MultiBinary):
         return {"space": "MultiBinary", "n": space.n if isinstance(space.n, int) else list(map(int, space.shape))}
+    box = cast("spaces.Box", space)
     return {
         "space": "Box",
-        "low": [float(value).hex() for value in np.ravel(space.low)],
-        "high": [float(value).hex() for value in np.ravel(space.high)],
-        "shape": list(space.shape),
-        "dtype": str(space.dtype),
+        "low": [float(value).hex() for value in np.ravel(box.low)],
+        "high": [float(value).hex() for value in np.ravel(box.high)],
+        "shape": list(box.shape),
+        "dtype": str(box.dtype),
     }
 
 
-def made_space(described: dict[str, Any]) -> Any:
+def made_space(described: Mapping[str, Any]) -> Space:
     """The space that `described_space` described."""
     kind = described["space"]
     if kind == "Dict":
@@ -44,8 +51,7 @@ def made_space(described: dict[str, Any]) -> Any:
     if kind == "Discrete":
         return spaces.Discrete(described["n"], start=described["start"])
     if kind == "MultiDiscrete":
-        whole: Any = np.dtype(described["dtype"])
-        return spaces.MultiDiscrete(described["n"], dtype=whole, start=described["start"])
+        return spaces.MultiDiscrete(described["n"], dtype=np.dtype(described["dtype"]).type, start=described["start"])
     if kind == "MultiBinary":
         return spaces.MultiBinary(described["n"])
     if kind != "Box":
@@ -58,7 +64,7 @@ def made_space(described: dict[str, Any]) -> Any:
     return spaces.Box(low, high, shape, dtype)
 
 
-def check_same_spaces(env: Any, observation_space: Any, action_space: Any) -> None:
+def check_same_spaces(env: Env, observation_space: Space, action_space: Space) -> None:
     """Raise an error if an environment's spaces are not those that an agent learnt with."""
     name = env.spec.id if env.spec else "this environment"
     for given, learnt, what in (

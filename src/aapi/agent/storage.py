@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import gymnasium
 import numpy as np
@@ -14,7 +14,7 @@ import aapi
 from aapi.agent.agent import Agent, continuing, holds_continuing
 from aapi.agent.formats import FORMAT, upgraded
 from aapi.agent.spaces import check_same_spaces, described_space, made_space
-from aapi.checks import at_least, matching, within
+from aapi.checks import at_least, check_indices, check_like
 from aapi.environments.continuing import Continuing
 from aapi.errors import AapiError, InvalidInput
 from aapi.files import atomic_write, read_arrays
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from aapi.agent.representation import AgentFeatures
-    from aapi.learners import Learner
+    from aapi.array_types import AnyArray, Arrays
+    from aapi.gymnasium_types import Env
+    from aapi.learners.learner import AnyLearner
+
+Description: TypeAlias = dict[str, Any]  # JSON as a file has it: whatever is wrong with it, one of the errors of `load`
 
 __all__ = ["EnvSnapshot", "load", "made_environment", "save"]
 
@@ -42,9 +44,9 @@ class EnvSnapshot:
     snapshot: what `Continuing.restore` takes; state: what the agent saw of it; both None before the first step.
     """
 
-    description: dict[str, Any] | None = None
-    snapshot: dict[str, Any] | None = None
-    state: NDArray[Any] | None = None
+    description: Description | None = None
+    snapshot: Description | None = None
+    state: AnyArray | None = None
 
 
 def save(agent: Agent, path: str | os.PathLike[str]) -> None:
@@ -97,9 +99,9 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
 
 def load(
     path: str | os.PathLike[str],
-    env: gymnasium.Env[Any, Any] | None = None,
+    env: Env | None = None,
     *,
-    algorithm: Learner[Any] | None = None,
+    algorithm: AnyLearner | None = None,
     features: AgentFeatures | None = None,
 ) -> Agent:
     """The agent in a file. With an environment, made as the first one was, it goes on learning as if it never stopped.
@@ -125,7 +127,7 @@ def load(
 
 
 def made_environment(
-    path: str | os.PathLike[str], name: str | None, make: Callable[..., gymnasium.Env[Any, Any]], **arguments: Any
+    path: str | os.PathLike[str], name: str | None, make: Callable[..., Env], **arguments: object
 ) -> Continuing:
     """An environment like the one that the agent in a file learnt in. `make` makes it, from its id, or from `name`."""
     described = _read_description(path, read_arrays(path, "a saved agent")).get("env")
@@ -154,7 +156,7 @@ def made_environment(
     return Continuing(env, ending, described.get("limit"))
 
 
-def _read_description(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _read_description(path: str | os.PathLike[str], arrays: Arrays) -> Description:
     """What a file says of its agent, checked for its version only."""
     if "agent" not in arrays:
         raise InvalidInput(f"{path} is not a saved agent: it holds {', '.join(arrays) or 'nothing'}")
@@ -169,13 +171,12 @@ def _read_description(path: str | os.PathLike[str], arrays: dict[str, NDArray[An
             f"{path} has format {version!r}, and this version of aapi reads format {FORMAT}"
             + (": upgrade aapi to read it" if newer else "")
         )
-    found: dict[str, Any] = description
-    return found
+    return cast("Description", description)
 
 
 def _rebuilt(
-    description: dict[str, Any], arrays: dict[str, NDArray[Any]], env: gymnasium.Env[Any, Any] | None,
-    algorithm: Learner[Any] | None, features: AgentFeatures | None,
+    description: Description, arrays: Arrays, env: Env | None,
+    algorithm: AnyLearner | None, features: AgentFeatures | None,
 ) -> Agent:  # fmt: skip
     agent = Agent.__new__(Agent)
     agent.env = None if env is None else _as_it_was(env, description["env"] or {})
@@ -203,7 +204,7 @@ def _rebuilt(
     return agent
 
 
-def _as_it_was(env: Any, rule: dict[str, Any]) -> Continuing:
+def _as_it_was(env: Env, rule: Description) -> Continuing:
     """The environment with the ending rule that the agent began with."""
     if not holds_continuing(env):
         if rule.get("ending") is None:
@@ -216,18 +217,18 @@ def _as_it_was(env: Any, rule: dict[str, Any]) -> Continuing:
     return wrapped
 
 
-def described_rule(env: Continuing) -> dict[str, Any]:
+def described_rule(env: Continuing) -> Description:
     """The ending rule as JSON; a function of the user's has no form in it, and is None."""
     rule = env.rule
     return rule | {"ending": None if callable(rule["ending"]) else rule["ending"]}
 
 
-def _words(rule: dict[str, Any]) -> str:
+def _words(rule: Description) -> str:
     ending = rule.get("ending")
     return f"ending {'of your own' if ending is None else repr(ending)} and limit {rule.get('limit')}"
 
 
-def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def _restore_learning(agent: Agent, description: Description, arrays: Arrays) -> None:
     """What was learnt, and the stretch under way. Kernels check nothing, so that all of it is checked here."""
     simulation, session = agent.simulation, agent.session
     mine = {name.removeprefix("state_"): array for name, array in arrays.items() if name.startswith("state_")}
@@ -251,12 +252,12 @@ def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[st
     simulation.time = stretch.start
     simulation.begin(stretch.steps)
     for name, stream in (("predictions", agent._predictions), ("stream", simulation.streams)):
-        stream[:] = matching(arrays, name, stream)
+        stream[:] = check_like(arrays, name, stream)
         if not stream.any():
             raise InvalidInput(f"{name} is not the state of a random stream")
     for name, room in (("states", simulation.states), ("actions", simulation.actions), ("rewards", simulation.rewards)):
-        room[:, :filled] = matching(arrays, f"stretch_{name}", room[:, :filled])
-    within(simulation.actions[:, :filled], agent.num_actions, "stretch_actions")
+        room[:, :filled] = check_like(arrays, f"stretch_{name}", room[:, :filled])
+    check_indices(simulation.actions[:, :filled], agent.num_actions, "stretch_actions")
     agent.space.check_states(simulation.states[:, :filled], "stretch_states")
     episodes = [(e["length"] + 0, e["return"] + 0.0, e["terminated"]) for e in description["episodes"]]
     simulation.episodes = [{"length": n, "return": r, "terminated": ended} for n, r, ended in episodes]
@@ -266,18 +267,18 @@ def _restore_learning(agent: Agent, description: dict[str, Any], arrays: dict[st
     simulation.time, simulation.filled, session.state = int(steps), filled, state
 
 
-def _checked_state(agent: Agent, current: NDArray[Any]) -> NDArray[Any]:
+def _checked_state(agent: Agent, current: AnyArray) -> AnyArray:
     """The state that the agent was in: a number of any kind, or a vector."""
     space = agent.space
     if not space.state_shape and current.shape == () and current.dtype.kind == "i":
         space.check_states(current, "current")
         current = current.astype(space.state_dtype)
-    state = matching({"current": current}, "current", np.empty(space.state_shape, dtype=space.state_dtype))
+    state = check_like({"current": current}, "current", np.empty(space.state_shape, dtype=space.state_dtype))
     space.check_states(state, "current")
     return state
 
 
-def _described_env(env: Continuing) -> Any:
+def _described_env(env: Continuing) -> Description:
     """How the environment was made, for the command; a file never makes one by itself."""
     spec = env.env.spec
     return {
@@ -288,7 +289,7 @@ def _described_env(env: Continuing) -> Any:
     } | described_rule(env)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):

@@ -12,19 +12,20 @@ from aapi.approximation.linear_policy import LinearPolicy, draw_action
 from aapi.approximation.normal_equations import NormalEquations, fit_weighted
 from aapi.approximation.projected_equations import equations_of_vectors
 from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import NOT_STORED, Array, QSpace, Surprise, no_streams
-from aapi.checks import matching
+from aapi.approximation.space import NOT_STORED, Actor, Array, QSpace, States, Surprise, Temperature, no_streams
+from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import Basis
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import aligned_zeros, singular_regression
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Arrays
 
 __all__ = ["Linear", "LinearSurprise", "LinearTemperature"]
 
@@ -61,7 +62,7 @@ class Linear(QSpace):
         """A linear policy of the right shape, or an error."""
         return policy.check(self.shape(runs))
 
-    def softmax(self, index: Array, temperature: Any) -> LinearPolicy:
+    def softmax(self, index: Array, temperature: Temperature) -> LinearPolicy:
         """The policy, whose probabilities are computed where it acts."""
         runs = len(index)
         if not isinstance(temperature, LinearTemperature):
@@ -71,7 +72,7 @@ class Linear(QSpace):
             raise InvalidInput("the sum of Q-functions is no longer finite: scale the rewards down")
         return LinearPolicy(weights, temperature.constant, temperature.differences, temperature.span)
 
-    def _constant(self, temperature: Any, runs: int) -> LinearTemperature:
+    def _constant(self, temperature: Temperature, runs: int) -> LinearTemperature:
         """One number for all runs, or one for each."""
         given = np.asarray(temperature, dtype=np.float64)
         if given.shape not in ((), (runs,)) or not given.min() >= 0.0:
@@ -85,15 +86,15 @@ class Linear(QSpace):
         """The same index at temperature zero; ties share."""
         return policy.greedy()
 
-    def probabilities(self, policy: LinearPolicy, states: NDArray[Any]) -> Array:
+    def probabilities(self, policy: LinearPolicy, states: States) -> Array:
         """π(·|x) at vectors, (runs, n, actions)."""
         return policy.probabilities(self.basis, states)
 
-    def values(self, q: Array, states: NDArray[Any]) -> Array:
+    def values(self, q: Array, states: States) -> Array:
         """Q(x, ·) at vectors, (runs, n, actions)."""
         return np.asarray(self.basis(states) @ q)
 
-    def temperatures(self, temperature: Any, runs: int, states: NDArray[Any]) -> Array:
+    def temperatures(self, temperature: Temperature, runs: int, states: States) -> Array:
         """η(x) at vectors, (runs, n)."""
         return self.softmax(self.zeros(runs), temperature).temperature(self.basis, states)
 
@@ -101,7 +102,7 @@ class Linear(QSpace):
         """The runs of one after those of the other."""
         return LinearPolicy.join(policies)
 
-    def actor(self, policy: LinearPolicy, stream: NDArray[np.uint64]) -> Callable[[Any], int]:
+    def actor(self, policy: LinearPolicy, stream: NDArray[np.uint64]) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         room = np.empty(2 * self.rows + self.num_actions + policy.differences.shape[2])
         return partial(
@@ -117,7 +118,7 @@ class Linear(QSpace):
                               self.num_actions)  # fmt: skip
 
     def fit(
-        self, states: NDArray[Any], actions: NDArray[np.int32], targets: Array, ridge: float,
+        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float,
         weights: Array | None = None,
     ) -> Array:  # fmt: skip
         """The weights of each action; 0 for one that was not taken."""
@@ -137,7 +138,7 @@ class Linear(QSpace):
         return q_hat
 
     def equations(
-        self, states: NDArray[Any], actions: NDArray[np.int32], rewards: Array, successors: NDArray[Any],
+        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States,
         policy: LinearPolicy, trace: float,
     ) -> Iterator[Equations]:  # fmt: skip
         """The projected equations of each run."""
@@ -198,16 +199,16 @@ class LinearSurprise(Surprise):
             differences[run, :, : count * num_actions] = chosen.transpose(1, 0, 2).reshape(num_features, -1)
         return LinearTemperature(np.zeros(runs), differences, self.span)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """What has to be stored: the places that are filled."""
         return {"differences": self.differences[:, : self.k]}
 
-    def restored(self, arrays: dict[str, NDArray[Any]]) -> LinearSurprise:
+    def restored(self, arrays: Arrays) -> LinearSurprise:
         """What was stored, with room for more."""
         given = arrays.get("differences", np.empty(0))
         filled = min(given.shape[1], self.differences.shape[1]) if given.ndim == 4 else 0
         differences = np.zeros_like(self.differences)
-        differences[:, :filled] = matching(arrays, "differences", self.differences[:, :filled])
+        differences[:, :filled] = check_like(arrays, "differences", self.differences[:, :filled])
         return replace(self, differences=differences, k=filled)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.checks import matching
+from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import TILES, fill_features
 from aapi.kernels.jit import kernel
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from aapi.array_types import Arrays
     from aapi.features.basis import Basis
 
 __all__ = ["LinearPolicy", "draw_action"]
@@ -83,16 +84,16 @@ class LinearPolicy:
         )
         return probabilities, temperature
 
-    def restored(self, arrays: dict[str, NDArray[Any]]) -> LinearPolicy:
+    def restored(self, arrays: Arrays) -> LinearPolicy:
         """The policy that was stored, which may have more or fewer differences than this one; or an error."""
         runs, actions, features = self.index.shape
-        found = {name: matching(arrays, name, vars(self)[name]) for name in ("index", "constant")}
+        found = {name: check_like(arrays, name, vars(self)[name]) for name in ("index", "constant")}
         stored = np.asarray(arrays.get("differences", np.empty(0)))
         if stored.ndim != 3 or stored.shape[:2] != (runs, features) or stored.shape[2] % LANES:
             raise InvalidInput(f"the differences of a policy cannot be of shape {stored.shape}")
         differences = aligned_zeros(*stored.shape)
-        differences[:] = matching(arrays, "differences", differences)
-        span = bool(matching(arrays, "span", np.array(self.span)))
+        differences[:] = check_like(arrays, "differences", differences)
+        span = bool(check_like(arrays, "span", np.array(self.span)))
         return LinearPolicy(**found, differences=differences, span=span).check((runs, features, actions))
 
     @staticmethod

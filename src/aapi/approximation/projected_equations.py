@@ -17,10 +17,11 @@ from aapi.kernels.linalg import add_product, add_row, aligned_zeros
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from aapi.array_types import AnyArray
     from aapi.features.active import ActiveFeatures
     from aapi.features.basis import Basis
 
-    Steps = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64], NDArray[Any]]  # states … successors of a run
+    Steps = tuple[AnyArray, NDArray[np.int32], NDArray[np.float64], AnyArray]  # states … successors of a run
 
 __all__ = [
     "Equations",

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aapi.array_types import AnyArray
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from aapi.approximation.projected_equations import Equations
     from aapi.mdp import FiniteMDP
 
-__all__ = ["NORMS", "NOT_STORED", "Array", "Policy", "QSpace", "Surprise", "Temperature", "no_streams"]
+__all__ = [
+    "NORMS",
+    "NOT_STORED",
+    "Actor",
+    "Array",
+    "Policy",
+    "QSpace",
+    "States",
+    "Surprise",
+    "Temperature",
+    "no_streams",
+]
 
 Array: TypeAlias = NDArray[np.float64]
-States: TypeAlias = NDArray[np.integer[Any]] | NDArray[np.float64]
+States: TypeAlias = AnyArray  # whole numbers, or vectors, with an axis more
 # A table (runs, states, actions) or a `LinearPolicy`, a number for each state or a `LinearTemperature`: what they are
 # is between a space and its simulation.
 Policy: TypeAlias = Any
+Actor: TypeAlias = Callable[[Any], int]  # from a state to an action
 Temperature: TypeAlias = Any
 NORMS = ("sup", "span")
 NOT_STORED = {"stored": False}  # metadata of fields of a state that are not saved with it: they follow from the rest
@@ -151,7 +165,7 @@ class QSpace(ABC):
         """The policies of several batches as one."""
 
     @abstractmethod
-    def actor(self, policy: Policy, stream: NDArray[np.uint64]) -> Callable[[Any], int]:
+    def actor(self, policy: Policy, stream: NDArray[np.uint64]) -> Actor:
         """A function that draws an action for a state of the first run."""
 
     @abstractmethod

@@ -12,16 +12,16 @@ import numpy as np
 from aapi.approximation.boltzmann import boltzmann
 from aapi.approximation.projected_equations import equations_of_steps
 from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import NOT_STORED, Array, QSpace, Surprise, no_streams
+from aapi.approximation.space import NOT_STORED, Actor, Array, QSpace, States, Surprise, Temperature, no_streams
 from aapi.approximation.sparse_features import fit_averages, fit_features, predict
-from aapi.checks import within
+from aapi.checks import check_indices
 from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import singular_regression
 from aapi.kernels.random import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,9 +47,9 @@ class Tabular(QSpace):
         self.rows = (len(features.starts) - 1) // num_actions
         self.num_features = features.num_features
 
-    def check_states(self, states: NDArray[Any], name: str) -> None:
+    def check_states(self, states: States, name: str) -> None:
         """Raise an error unless all are numbers of states."""
-        within(states, self.rows, name)
+        check_indices(states, self.rows, name)
 
     def uniform(self, runs: int) -> Array:
         """π(a|x) = 1/A."""
@@ -67,7 +67,7 @@ class Tabular(QSpace):
             raise InvalidInput("policies must be probabilities, which sum to one over the actions")
         return table
 
-    def softmax(self, index: Array, temperature: Any) -> Array:
+    def softmax(self, index: Array, temperature: Temperature) -> Array:
         """A table of π(a|x) ∝ exp(index(x, a)/temperature(x))."""
         return boltzmann(index, _broadcast(temperature, index.shape[:2]))
 
@@ -75,15 +75,15 @@ class Tabular(QSpace):
         """All probability on the most likely action, the first if there are several."""
         return np.asarray(np.eye(self.num_actions)[policy.argmax(axis=2)])
 
-    def probabilities(self, policy: Array, states: NDArray[Any]) -> Array:
+    def probabilities(self, policy: Array, states: States) -> Array:
         """π(·|x) at states, (runs, n, actions)."""
         return np.asarray(policy[np.arange(len(policy))[:, None], states])
 
-    def values(self, q: Array, states: NDArray[Any]) -> Array:
+    def values(self, q: Array, states: States) -> Array:
         """Q(x, ·) at states, (runs, n, actions)."""
         return self.probabilities(q, states)
 
-    def temperatures(self, temperature: Any, runs: int, states: NDArray[Any]) -> Array:
+    def temperatures(self, temperature: Temperature, runs: int, states: States) -> Array:
         """η(x) at states, (runs, n)."""
         table = _broadcast(temperature, (runs, self.rows))
         return np.asarray(table[np.arange(runs)[:, None], states])
@@ -92,7 +92,7 @@ class Tabular(QSpace):
         """Tables one after the other."""
         return np.concatenate(policies)
 
-    def actor(self, policy: Array, stream: NDArray[np.uint64]) -> Callable[[Any], int]:
+    def actor(self, policy: Array, stream: NDArray[np.uint64]) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         return partial(_draw_action, np.ascontiguousarray(policy[0]), stream)
 
@@ -104,7 +104,7 @@ class Tabular(QSpace):
                                self.num_actions)  # fmt: skip
 
     def fit(
-        self, states: NDArray[Any], actions: NDArray[np.int32], targets: Array, ridge: float,
+        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float,
         weights: Array | None = None,
     ) -> Array:  # fmt: skip
         """The table of φᵀw; with one-hot features, averages of the targets of each pair."""
@@ -118,7 +118,7 @@ class Tabular(QSpace):
         return q_hat
 
     def equations(
-        self, states: NDArray[Any], actions: NDArray[np.int32], rewards: Array, successors: NDArray[Any],
+        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States,
         policy: Array, trace: float,
     ) -> Iterator[Equations]:  # fmt: skip
         """The projected equations of each run."""
@@ -182,7 +182,7 @@ class TabularSurprise(Surprise):
         return scale * root
 
 
-def _broadcast(temperature: Any, shape: tuple[int, int]) -> Array:
+def _broadcast(temperature: Temperature, shape: tuple[int, int]) -> Array:
     """A temperature for every run and state: given so, or one for each run, or one for all."""
     given = np.asarray(temperature, dtype=np.float64)
     if given.shape not in ((), shape[:1], shape):

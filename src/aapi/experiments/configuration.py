@@ -18,6 +18,7 @@ from aapi.experiments.description import describe, digest, modules_in
 from aapi.experiments.sources import source_version
 from aapi.features import Features, VectorFeatures
 from aapi.learners import Learner
+from aapi.learners.learner import AnyLearner
 from aapi.mdp import FiniteMDP
 from aapi.presets import agent_settings, problem_settings
 from aapi.registry.algorithms import make_algorithm
@@ -34,7 +35,7 @@ __all__ = ["Configuration", "FeatureMap", "MakeAlgorithm", "configure", "prepare
 
 # The third kind is for agents: from an observation to a vector.
 FeatureMap: TypeAlias = Features | VectorFeatures | Callable[[Any], object]
-MakeAlgorithm: TypeAlias = Callable[..., Learner[Any]]
+MakeAlgorithm: TypeAlias = Callable[..., AnyLearner]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Configuration:
     """
 
     problem: Problem
-    algorithm: Learner[Any]
+    algorithm: AnyLearner
     settings: Mapping[str, object]
     steps: int
     features: FeatureMap | None = None
@@ -118,13 +119,13 @@ def configure(
     return Configuration(problem, built, settings, int(steps), features)
 
 
-def _check_agent(problem: Problem, algorithm: Learner[Any], features: FeatureMap | None) -> None:
+def _check_agent(problem: Problem, algorithm: AnyLearner, features: FeatureMap | None) -> None:
     """Raise an error if no agent can be made of these."""
     with closing(problem.make_environment()) as env:
         Agent(algorithm, env, features)
 
 
-def _make_own(make: MakeAlgorithm, settings: Mapping[str, object]) -> Learner[Any]:
+def _make_own(make: MakeAlgorithm, settings: Mapping[str, object]) -> AnyLearner:
     name = make.__name__ if inspect.isroutine(make) or isinstance(make, type) else repr(make)
     try:
         algorithm = make(**settings)

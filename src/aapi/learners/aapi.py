@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.evaluation import Automatic
 from aapi.exploration import Discovery, PosteriorSampling
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aapi.evaluation.evaluation import EvaluationLike
     from aapi.exploration.exploration import Explorations
     from aapi.improvement.side_information import SideInformationLike
-    from aapi.learners.learner import Learner
+    from aapi.learners.learner import AnyLearner
     from aapi.schedules import ScheduleLike
 
 __all__ = ["AAPI"]
@@ -30,7 +30,7 @@ def AAPI(  # noqa: N802 - an algorithm's name
     side_information: SideInformationLike = PreviousEstimate(),  # noqa: B008 - frozen
     num_sampled: int | None = None,
     exploration: Explorations | None = None,
-) -> Learner[Any]:
+) -> AnyLearner:
     """Algorithm 1: π_{k+1} ∝ exp((Σ_{s≤k} Q̂_s + M_{k+1}) / η_k(x)).
 
     `AAPI()` needs no tuning: it evaluates policies on all data, measures surprise by the span, explores while something

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.improvement import Adaptive, Zero
 from aapi.learners.exploring import exploring
@@ -11,7 +11,7 @@ from aapi.learners.policy_iteration import PolicyIteration
 if TYPE_CHECKING:
     from aapi.evaluation.evaluation import EvaluationLike
     from aapi.exploration.exploration import Explorations
-    from aapi.learners.learner import Learner
+    from aapi.learners.learner import AnyLearner
     from aapi.schedules import ScheduleLike
 
 __all__ = ["AdaptiveFTRL"]
@@ -20,7 +20,7 @@ __all__ = ["AdaptiveFTRL"]
 def AdaptiveFTRL(  # noqa: N802 - an algorithm's name
     *, phase_length: ScheduleLike, evaluate: EvaluationLike, eta: float = 1.0, norm: str = "sup",
     exploration: Explorations = (),
-) -> Learner[Any]:  # fmt: skip
+) -> AnyLearner:  # fmt: skip
     """π_{k+1} ∝ exp(Σ_{s≤k} Q̂_s / η_k(x)) with η_k(x) = η (2 Σ_{s≤k} ‖Q̂_s(x,·)‖²)^½."""
     learner = PolicyIteration(
         phase_length=phase_length,

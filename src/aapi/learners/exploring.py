@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Arrays
     from aapi.exploration.exploration import ExplorationLike, Explorations
+    from aapi.learners.learner import AnyLearner
     from aapi.memory import Counts, Memories
     from aapi.simulation import PhaseData, Stretch
 
@@ -51,7 +53,7 @@ class ExploringState:
         memories: Memories = self.inner.memories
         return memories
 
-    def restored(self, arrays: dict[str, NDArray[Any]]) -> ExploringState:
+    def restored(self, arrays: Arrays) -> ExploringState:
         """What was stored, in an exploration or not."""
         like = self
         if "excursion_policies" in arrays:
@@ -75,7 +77,7 @@ class Exploring(Learner[ExploringState]):
     It explores where states can be counted. Elsewhere the learner is played as it is.
     """
 
-    learner: Learner[Any]
+    learner: AnyLearner
     exploration: tuple[ExplorationLike, ...]
 
     @property
@@ -133,7 +135,7 @@ class Exploring(Learner[ExploringState]):
         return replace(self, learner=self.learner.with_phase_steps(steps))
 
     @property
-    def inner(self) -> Learner[Any]:
+    def inner(self) -> AnyLearner:
         """The learner."""
         return self.learner
 
@@ -176,7 +178,7 @@ def usual_steps(shape: tuple[int, ...]) -> int:
     return int(max(STEPS, min(MOST_STEPS, STEPS_PER_PAIR * shape[1] * shape[2])))
 
 
-def exploring(learner: Learner[Any], exploration: Explorations) -> Learner[Any]:
+def exploring(learner: AnyLearner, exploration: Explorations) -> AnyLearner:
     """The learner with this exploration around it; the learner itself if there is none."""
     parts = tuple(exploration) if isinstance(exploration, tuple | list) else (exploration,)
     return Exploring(learner, parts) if parts else learner

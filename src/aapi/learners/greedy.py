@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.improvement import Scheduled, Zero
 from aapi.learners.exploring import exploring
@@ -11,7 +11,7 @@ from aapi.learners.policy_iteration import PolicyIteration
 if TYPE_CHECKING:
     from aapi.evaluation.evaluation import EvaluationLike
     from aapi.exploration.exploration import Explorations
-    from aapi.learners.learner import Learner
+    from aapi.learners.learner import AnyLearner
     from aapi.schedules import ScheduleLike
 
 __all__ = ["GreedyAPI"]
@@ -22,7 +22,7 @@ def GreedyAPI(  # noqa: N802 - an algorithm's name
     phase_length: ScheduleLike,
     evaluate: EvaluationLike,
     exploration: Explorations = (),
-) -> Learner[Any]:
+) -> AnyLearner:
     """π_{k+1} spreads its probability evenly over argmax_a Q̂_k(x, a)."""
     learner = PolicyIteration(
         phase_length=phase_length,

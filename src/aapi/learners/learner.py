@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from aapi.errors import InvalidInput
 from aapi.learners.state import copied
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aapi.memory import Memories
     from aapi.simulation import PhaseData, Simulation, Stretch
 
-__all__ = ["Learner", "LearnerState", "Phase", "Session", "check_learner", "play", "with_memories"]
+__all__ = ["AnyLearner", "Learner", "LearnerState", "Phase", "Session", "check_learner", "play", "with_memories"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ class Learner(ABC, Generic[S]):
         return self
 
     @property
-    def inner(self) -> Learner[Any]:
+    def inner(self) -> AnyLearner:
         """The learner itself; of one around another, the innermost."""
         return self
 
@@ -122,6 +122,9 @@ def with_memories(state: S, memories: Memories) -> S:
     """The state with other memories."""
     changed: S = replace(state, memories=memories)  # type: ignore[type-var]
     return changed
+
+
+AnyLearner: TypeAlias = Learner[Any]
 
 
 class Session(Generic[S]):

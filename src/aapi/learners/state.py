@@ -7,17 +7,18 @@ A state is a frozen dataclass of arrays, numbers, other such dataclasses, and me
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aapi.checks import matching
+from aapi.checks import check_like
+
+if TYPE_CHECKING:
+    from aapi.array_types import Arrays
 
 __all__ = ["copied", "restored", "restored_fields", "stored"]
 
 T = TypeVar("T")
-Arrays = dict[str, NDArray[Any]]
 
 
 @runtime_checkable
@@ -80,9 +81,9 @@ def restored(like: T, arrays: Arrays, prefix: str = "") -> T:
     """The state that `stored` gave; `like` is a new one of the same learner. Every array is checked against it."""
     value: Any = like
     if isinstance(value, np.ndarray):
-        return cast("T", matching(arrays, prefix, value))
+        return cast("T", check_like(arrays, prefix, value))
     if isinstance(value, bool | int | float):
-        return cast("T", type(value)(matching(arrays, prefix, np.asarray(value))))
+        return cast("T", type(value)(check_like(arrays, prefix, np.asarray(value))))
     if isinstance(value, dict):
         parts = enumerate(value.items())
         return cast("T", {key: restored(item, arrays, f"{prefix}_{number}") for number, (key, item) in parts})

@@ -13,7 +13,7 @@ import scipy.sparse.csgraph
 
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
-from aapi.mdp.linear import BoolArray, FloatArray, IntArray, Matrix, TransientSystem, is_sparse
+from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray, Matrix, TransientSystem, is_sparse
 from aapi.mdp.model import ROW_SUM_TOLERANCE
 
 __all__ = ["Chain", "can_reach", "describe_classes", "describe_states"]

@@ -13,7 +13,7 @@ from aapi.mdp.policy_values import chain_values
 
 if TYPE_CHECKING:
     from aapi.mdp.components import Reachability
-    from aapi.mdp.linear import BoolArray, FloatArray, IntArray
+    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray
     from aapi.mdp.model import FiniteMDP
 
 __all__ = ["Search", "improve", "iterate_values", "settle"]

@@ -12,7 +12,7 @@ import scipy.sparse.csgraph
 from aapi.mdp.chain import can_reach
 
 if TYPE_CHECKING:
-    from aapi.mdp.linear import BoolArray, FloatArray, IntArray, Matrix
+    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
 __all__ = ["Reachability"]

@@ -21,7 +21,7 @@ from aapi.progress import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from aapi.mdp.linear import FloatArray, IntArray, Matrix
+    from aapi.mdp.linear_systems import FloatArray, IntArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
 __all__ = [

@@ -11,7 +11,7 @@ import scipy.sparse
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write, read_arrays
-from aapi.mdp.linear import FloatArray, IntArray, Matrix, is_sparse
+from aapi.mdp.linear_systems import FloatArray, IntArray, Matrix, is_sparse
 
 if TYPE_CHECKING:
     import os

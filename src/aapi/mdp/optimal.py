@@ -18,12 +18,12 @@ from aapi.errors import DoesNotExist
 from aapi.mdp.chain import Chain
 from aapi.mdp.communicating import Search, improve, iterate_values, settle
 from aapi.mdp.components import Reachability
-from aapi.mdp.linear import REDUCTION_SIZE, TransientSystem
+from aapi.mdp.linear_systems import REDUCTION_SIZE, TransientSystem
 from aapi.mdp.model import FiniteMDP
 from aapi.mdp.policy_values import PolicyValues, chain_values, common_gain, policy_values
 
 if TYPE_CHECKING:
-    from aapi.mdp.linear import BoolArray, FloatArray, IntArray
+    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray
 
 __all__ = ["Solution", "solve"]
 

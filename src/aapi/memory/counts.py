@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from aapi.approximation.space import NOT_STORED
-from aapi.checks import matching, within
+from aapi.checks import check_indices, check_like
 from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.memory.memory import Memory, MemorySpec
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.approximation import Array, Policy, QSpace, Tabular
+    from aapi.array_types import AnyArray, Arrays
     from aapi.memory.randomised import Sweeps
     from aapi.simulation import PhaseData
 
@@ -84,32 +85,32 @@ class Counts(Memory):
         runs, held = self.pairs.shape
         wider: dict[str, Any] = {}
         for name in ENTRIES:
-            old: NDArray[Any] = vars(self)[name]
+            old: AnyArray = vars(self)[name]
             wider[name] = np.zeros((runs, entries), dtype=old.dtype)
             wider[name][:, :held] = old
         places = np.full((runs, 2 * entries), -1, dtype=np.int32)
         _find_places(wider["pairs"], wider["successors"], self.sizes, self.seen.shape[1], places)
         return replace(self, **wider, places=places)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
         """What has to be stored: of the entries those that are filled, and not the hash table."""
         held = int(self.sizes.max())
-        stored: dict[str, NDArray[Any]] = {name: vars(self)[name] for name in STORED}
+        stored: Arrays = {name: vars(self)[name] for name in STORED}
         return stored | {name: vars(self)[name][:, :held] for name in ENTRIES} | {"steps": np.array(self.steps)}
 
-    def restored(self, arrays: dict[str, NDArray[Any]]) -> Counts:
+    def restored(self, arrays: Arrays) -> Counts:
         """What was stored, or an error if it does not add up."""
-        found = {name: matching(arrays, name, vars(self)[name]) for name in STORED}
+        found = {name: check_like(arrays, name, vars(self)[name]) for name in STORED}
         runs, num_states = self.seen.shape
         held = int(found["sizes"].max(initial=0))
         if found["sizes"].min(initial=0) < 0 or held > self.visits[0].size * num_states:
             raise InvalidInput(f"sizes cannot be {found['sizes'].tolist()}")
         for name in ENTRIES:
-            found[name] = matching(arrays, name, np.empty((runs, held), dtype=vars(self)[name].dtype))
-        within(found["pairs"], self.visits[0].size, "pairs")
-        within(found["successors"], num_states, "successors")
-        within(found["current"], num_states, "current")
-        steps = int(matching(arrays, "steps", np.array(self.steps)))
+            found[name] = check_like(arrays, name, np.empty((runs, held), dtype=vars(self)[name].dtype))
+        check_indices(found["pairs"], self.visits[0].size, "pairs")
+        check_indices(found["successors"], num_states, "successors")
+        check_indices(found["current"], num_states, "current")
+        steps = int(check_like(arrays, "steps", np.array(self.steps)))
         if not all(_adds_up({name: array[run] for name, array in found.items()}, steps) for run in range(runs)):
             raise InvalidInput(f"the counts of transitions are not those of {steps} steps")
         return replace(self, steps=steps, **found)._with_room(1 << max(6, (held - 1).bit_length()))
@@ -145,7 +146,7 @@ def no_counts(shape: tuple[int, int, int]) -> Counts:
     return empty._with_room(64)
 
 
-def _adds_up(found: dict[str, NDArray[Any]], steps: int) -> bool:
+def _adds_up(found: Arrays, steps: int) -> bool:
     """Whether the arrays of one run are of the same steps: kernels check nothing."""
     seen, visits = found["seen"], found["visits"]
     pairs, successors, times = (found[name][: found["sizes"]] for name in ENTRIES)

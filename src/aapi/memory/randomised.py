@@ -119,7 +119,7 @@ def _draw_tables(
         visits, earned, size = all_visits[run], all_earned[run], sizes[run]
         after, often = np.empty(size, dtype=np.int64), np.empty(size)
         _list_transitions(
-            all_pairs[run, :size], all_successors[run, :size], all_counts[run, :size], num_states, begins, after, often
+            all_pairs[run, :size], all_successors[run, :size], all_counts[run, :size], begins, after, often
         )
         num_seen = _list_states(visits, after, states, shares)
         if not _fill_factors(visits, firsts, columns, values, one_hot, ridge, variance, factors):
@@ -140,17 +140,21 @@ def _draw_tables(
 
 
 @kernel
-def _list_transitions(
-    pairs: Any, successors: Any, counts: Any, num_states: Any, begins: Any, after: Any, often: Any
-) -> None:
+def _list_transitions(pairs: Any, successors: Any, counts: Any, begins: Any, after: Any, often: Any) -> None:
     """From begins[pair] on, the successors seen of each pair, ascending, and how often each followed."""
-    order = np.argsort(pairs.astype(np.int64) * num_states + successors)
     begins[:] = 0
-    for i in range(order.size):
-        begins[pairs[order[i]] + 1] += 1
-        after[i], often[i] = successors[order[i]], counts[order[i]]
+    for i in range(pairs.size):
+        begins[pairs[i] + 1] += 1
     for pair in range(begins.size - 1):
         begins[pair + 1] += begins[pair]
+    filled = begins[:-1].copy()
+    for i in range(pairs.size):
+        place = filled[pairs[i]]
+        filled[pairs[i]] += 1
+        while place > begins[pairs[i]] and after[place - 1] > successors[i]:  # insertion: a pair has few successors
+            after[place], often[place] = after[place - 1], often[place - 1]
+            place -= 1
+        after[place], often[place] = successors[i], counts[i]
 
 
 @kernel

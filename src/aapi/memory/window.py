@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from aapi.approximation.space import NOT_STORED
-from aapi.checks import at_least, matching, within
+from aapi.checks import at_least, check_indices, check_like
 from aapi.errors import InvalidInput
 from aapi.memory.memory import LinearMemory, MemorySpec
 from aapi.memory.randomised import draw_from_steps
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from aapi.approximation import Array, Linear, Policy, QSpace
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import AnyArray, Arrays
     from aapi.memory.randomised import Sweeps
     from aapi.simulation import PhaseData
 
@@ -40,7 +41,7 @@ class KeepSteps(MemorySpec["Window"]):
         """No step yet."""
         if self.count is not None:
             at_least(1, window=self.count)
-        states: NDArray[Any] = np.empty((runs, 0, *space.state_shape), dtype=space.state_dtype)
+        states: AnyArray = np.empty((runs, 0, *space.state_shape), dtype=space.state_dtype)
         actions, numbers = np.empty((runs, 0), dtype=np.int32), np.empty((runs, 0))
         return Window(space, self, states, states, actions, numbers, numbers)
 
@@ -55,8 +56,8 @@ class Window(LinearMemory):
 
     space: QSpace = field(metadata=NOT_STORED)
     spec: KeepSteps = field(metadata=NOT_STORED)
-    states: NDArray[Any]
-    successors: NDArray[Any]
+    states: AnyArray
+    successors: AnyArray
     actions: NDArray[np.int32]
     rewards: Array
     probabilities: Array
@@ -69,7 +70,7 @@ class Window(LinearMemory):
             new["probabilities"] = self.space.action_probabilities(policy, data.states, data.actions)
         kept: dict[str, Any] = {}
         for name, added in new.items():
-            held: NDArray[Any] = vars(self)[name]
+            held: AnyArray = vars(self)[name]
             both = added if self.spec.count is None else np.concatenate([held, added], axis=1)[:, -self.spec.count :]
             kept[name] = np.array(both, dtype=held.dtype, order="C")
         return replace(self, **kept)
@@ -82,7 +83,7 @@ class Window(LinearMemory):
         """A randomised estimate of Q_* from the steps, which are between vectors, for RLSVI."""
         return draw_from_steps(self, cast("Linear", space).basis, space.num_actions, sweeps, streams)
 
-    def restored(self, arrays: dict[str, NDArray[Any]]) -> Window:
+    def restored(self, arrays: Arrays) -> Window:
         """What was stored, which may be of more steps than this; or an error."""
         runs, stored = len(self.rewards), arrays.get("rewards", np.empty(0))
         steps = stored.shape[-1] if stored.ndim else 0
@@ -90,10 +91,10 @@ class Window(LinearMemory):
             raise InvalidInput(f"{steps} steps are more than the window of {self.spec.count}")
         found: dict[str, Any] = {}
         for name in ("states", "successors", "actions", "rewards", "probabilities"):
-            like: NDArray[Any] = vars(self)[name]
+            like: AnyArray = vars(self)[name]
             count = steps if name != "probabilities" or self.spec.probabilities else 0
-            found[name] = matching(arrays, name, np.empty((runs, count, *like.shape[2:]), dtype=like.dtype))
-        within(found["actions"], self.space.num_actions, "actions")
+            found[name] = check_like(arrays, name, np.empty((runs, count, *like.shape[2:]), dtype=like.dtype))
+        check_indices(found["actions"], self.space.num_actions, "actions")
         for name in ("states", "successors"):
             self.space.check_states(found[name], name)
         likely = found["probabilities"]

@@ -12,7 +12,7 @@ from aapi.registry.parts import PARTS, Setting, find, settings_of, word_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from aapi.learners import Learner
+    from aapi.learners.learner import AnyLearner
 
     Value = bool | int | float | str
     Settings = dict[str, Value]
@@ -96,7 +96,7 @@ def settings_for() -> dict[str, list[Usage]]:
 
 def make_algorithm(
     name: str, given: Mapping[str, Any], defaults: Mapping[str, Any], word: Callable[[str], str] = str
-) -> tuple[Learner[Any], dict[str, Any]]:
+) -> tuple[AnyLearner, dict[str, Any]]:
     """The algorithm of that name, and its settings with all defaults filled in. word: how a message calls a setting."""
     known = takes(name)
     for setting in sorted(given.keys() - set(known)):
@@ -116,11 +116,11 @@ def make_algorithm(
     return make(**_parts(arguments, word), **more), settings
 
 
-def _maker(name: str) -> Callable[..., Learner[Any]]:
+def _maker(name: str) -> Callable[..., AnyLearner]:
     import importlib
 
     module, _, function = OWN[name][0].partition(":")
-    made: Callable[..., Learner[Any]] = vars(importlib.import_module(module))[function]
+    made: Callable[..., AnyLearner] = vars(importlib.import_module(module))[function]
     return made
 
 
@@ -174,7 +174,7 @@ def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str,
     return arguments
 
 
-def describe_learner(learner: Learner[Any]) -> dict[str, Value]:
+def describe_learner(learner: AnyLearner) -> dict[str, Value]:
     """What a learner is made of, in the words of the registry; nothing for one of the user's own.
 
     algorithm, evaluation, side_information, exploration: words; rate: adaptive, constant, sqrt, horizon or greedy, with
@@ -201,6 +201,6 @@ def describe_learner(learner: Learner[Any]) -> dict[str, Value]:
     return found | {"algorithm": name, "rate": "adaptive", "norm": rate.norm}
 
 
-def algorithm_word(learner: Learner[Any]) -> str:
+def algorithm_word(learner: AnyLearner) -> str:
     """What an algorithm is called."""
     return str(describe_learner(learner).get("algorithm", type(learner).__name__))

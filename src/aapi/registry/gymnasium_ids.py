@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    import gymnasium
+    from aapi.gymnasium_types import Env
 
 __all__ = ["check_ending", "make_continuing", "make_environment"]
 
 
-def make_environment(name: str, /, **arguments: Any) -> gymnasium.Env[Any, Any]:
+def make_environment(name: str, /, **arguments: object) -> Env:
     """The environment of that id; `module:Id-v0` imports the module first."""
     import warnings
 
@@ -22,7 +22,7 @@ def make_environment(name: str, /, **arguments: Any) -> gymnasium.Env[Any, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an old version is the user's choice, and what fails says so itself
-            return gymnasium.make(name, **arguments)
+            return gymnasium.make(name, **cast("dict[str, Any]", arguments))
     except InvalidInput:
         raise
     except gymnasium.error.DependencyNotInstalled as error:
@@ -34,8 +34,8 @@ def make_environment(name: str, /, **arguments: Any) -> gymnasium.Env[Any, Any]:
 
 
 def make_continuing(
-    name: str, ending: str | float | None = None, limit: int | None = None, /, **arguments: Any
-) -> gymnasium.Env[Any, Any]:
+    name: str, ending: str | float | None = None, limit: int | None = None, /, **arguments: object
+) -> Env:
     """The environment of that id, with the ending rule given; as it is, for the agent to choose one, if none is."""
     from aapi.environments import Continuing
     from aapi.environments.known import known
@@ -48,12 +48,12 @@ def make_continuing(
     return Continuing(env, given.ending if ending is None else ending, limit)
 
 
-def check_ending(value: Any, word: str) -> str | float:
+def check_ending(value: object, word: str) -> str | float:
     """keep, shortfall, or a number, which may be a text."""
     if value in ("keep", "shortfall"):
         return str(value)
     try:
-        number = float(value)
+        number = float(cast("str", value))
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):

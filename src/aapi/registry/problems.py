@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 
@@ -46,7 +46,7 @@ def unknown_problem(name: str, others: str) -> InvalidInput:
 
 
 def make_problem(
-    name: str, sizes: Mapping[str, Any], word: Callable[[str], str] = str
+    name: str, sizes: Mapping[str, int], word: Callable[[str], str] = str
 ) -> FiniteMDP | ContinuousProblem:
     """The built-in problem, or the model in a file. word: how a message calls a size."""
     from aapi import environments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.approximation import Array, Policy, QSpace
+    from aapi.array_types import AnyArray
 
 __all__ = ["NO_GRID", "PhaseData", "Simulation", "Stretch", "stretch_ends"]
 
@@ -55,10 +56,10 @@ class PhaseData:
     streams: the random streams of the runs, (runs, 4), from which a learner draws, too; draws move them on.
     """
 
-    states: NDArray[Any]
+    states: AnyArray
     actions: NDArray[np.int32]
     rewards: Array
-    last_state: NDArray[Any]
+    last_state: AnyArray
     reward_sums: Array
     part_ends: NDArray[np.int64]
     time: int = 0

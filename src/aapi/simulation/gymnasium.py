@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.approximation import Policy, QSpace
+    from aapi.array_types import AnyArray
     from aapi.environments.continuing import Continuing, Episode
     from aapi.environments.observations import Encoder
+    from aapi.gymnasium_types import Observation
     from aapi.simulation.data import Stretch
 
 __all__ = ["GymnasiumSimulation"]
@@ -60,7 +62,7 @@ class GymnasiumSimulation:
         self._make_room(steps)
 
     def _make_room(self, steps: int) -> None:
-        self.states: NDArray[Any] = np.zeros((1, steps, *self.space.state_shape), dtype=self.space.state_dtype)
+        self.states: AnyArray = np.zeros((1, steps, *self.space.state_shape), dtype=self.space.state_dtype)
         self.actions, self.rewards = np.zeros((1, steps), dtype=np.int32), np.zeros((1, steps))
 
     def reset(self, seed: int | None = None) -> None:
@@ -159,7 +161,7 @@ class GymnasiumSimulation:
             self.filled, self.time, self.current = first + t, before + t, None
             raise InvalidInput(f"step {before + t + 1}: observation[{j}] is {after[t, j]}, not a finite number")
 
-    def encoded(self, observation: Any) -> Any:
+    def encoded(self, observation: Observation) -> Any:
         """An observation as a state, or an error that says what is wrong with it."""
         try:
             encoded = self.encode(observation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from aapi.features import Features
-    from aapi.learners import Learner
+    from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
 
 __all__ = ["Analysis", "analyse", "analysed_runs"]
@@ -46,7 +46,7 @@ class Analysis:
     online_learning: None where its bound does not apply; `refused` says why.
     """
 
-    algorithm: Learner[Any]
+    algorithm: AnyLearner
     mdp: FiniteMDP
     against: Comparator
     phase_ends: NDArray[np.int64]
@@ -143,7 +143,7 @@ def _analyse_run(phases: Phases, against: Comparator, refused: dict[str, str]) -
 
 
 def analysed_runs(
-    algorithm: Learner[Any], mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
+    algorithm: AnyLearner, mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
     features: Features | None = None, threads: int = 1, progress: bool | None = None,
 ) -> Analysis:  # fmt: skip
     """Run an algorithm and analyse it, a few runs at a time: memory does not grow with their number.
@@ -168,7 +168,7 @@ def analysed_runs(
     return analyse(results())
 
 
-def _count_policies(algorithm: Learner[Any], num_steps: int, mdp: FiniteMDP) -> int:
+def _count_policies(algorithm: AnyLearner, num_steps: int, mdp: FiniteMDP) -> int:
     """About how many policies act in so many steps: of phases, of the steps left over, and of explorations."""
     phases = algorithm.count_phases(num_steps, space_of(mdp)) + 1
     return phases if algorithm.inner is algorithm else 2 * phases

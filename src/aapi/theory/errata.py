@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +15,15 @@ from aapi.errors import DoesNotExist
 from aapi.evaluation import ExactQ
 from aapi.features.active import per_action
 from aapi.improvement import Adaptive
-from aapi.learners import AAPI, Learner, Politex, Uniform
+from aapi.learners import AAPI, Politex, Uniform
 from aapi.mdp import Chain, FiniteMDP, mismatch, optimal_mismatch, policy_values, solve, worst_contraction_time
 from aapi.theory.comparator import make_comparator
 from aapi.theory.growth import exact_regret
 from aapi.theory.online_learning import OnlineLearning, lemma_eta, regret_and_bound
 from aapi.theory.relative_q import printed_constant, proven_constant
+
+if TYPE_CHECKING:
+    from aapi.learners.learner import AnyLearner
 
 __all__ = ["COUNTEREXAMPLE", "Erratum", "find_errata", "play", "random_sequences"]
 
@@ -248,7 +251,7 @@ def _excitation() -> Erratum:
 def _rate() -> Erratum:
     mdp, phases = ergodic(10, 2), 800
 
-    def regrets(algorithm: Learner[Any]) -> str:
+    def regrets(algorithm: AnyLearner) -> str:
         return " and ".join(f"{exact_regret(algorithm, mdp, k)[-1]:.3g}" for k in (phases // 2, phases))
 
     adaptive = AAPI(phase_length=1, evaluate=ExactQ(), eta=1.0)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import ExactQ, as_evaluation
-from aapi.learners import Learner, PolicyIteration, Politex
+from aapi.learners import PolicyIteration, Politex
 from aapi.theory.analysis import Analysis, analysed_runs
 from aapi.theory.bound_checks import DELTA, BoundCheck, check_bounds
 from aapi.theory.bounds import Constants, Theorem, constants, recommended_phase_length, theorem
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aapi.features import Features
+    from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
 
 __all__ = ["Examination", "examine"]
@@ -51,7 +52,7 @@ class Examination:
 
 
 def examine(
-    algorithms: Mapping[str, Learner[Any]], mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
+    algorithms: Mapping[str, AnyLearner], mdp: FiniteMDP, num_steps: int, num_runs: int = 20, seed: int = 0, *,
     features: Features | None = None, threads: int = 1,
 ) -> Examination:  # fmt: skip
     """Take the regret of the first of some algorithms apart, and compare its growth with that of the others."""
@@ -76,13 +77,13 @@ def examine(
     return Examination(name, analysis, known, check_bounds(analysis, known), decays, growth, exact, *found, refused)
 
 
-def _mean_length(algorithm: Learner[Any], analysis: Analysis) -> float:
+def _mean_length(algorithm: AnyLearner, analysis: Analysis) -> float:
     """τ; of a schedule, the mean."""
     return float(analysis.lengths.mean() if algorithm.phase_steps is None else algorithm.phase_steps)
 
 
 def _decays(
-    algorithm: Learner[Any], mdp: FiniteMDP, seed: int, features: Features | None, analysis: Analysis,
+    algorithm: AnyLearner, mdp: FiniteMDP, seed: int, features: Features | None, analysis: Analysis,
     refused: dict[str, str],
 ) -> dict[str, ErrorDecay]:  # fmt: skip
     """How errors decay with τ, for the first policy and a last one."""
@@ -107,7 +108,7 @@ def _decays(
 
 
 def _exact(
-    algorithms: Mapping[str, Learner[Any]], mdp: FiniteMDP, known: Constants, refused: dict[str, str]
+    algorithms: Mapping[str, AnyLearner], mdp: FiniteMDP, known: Constants, refused: dict[str, str]
 ) -> dict[str, dict[int, float]]:
     """Regret after K phases with exact Q, for several K; also of POLITEX at the temperature of its analysis."""
     if mdp.num_states > LARGEST_EXACT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from aapi.batch import run, space_of
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import ExactQ, as_evaluation, exact_q_values
-from aapi.learners import Learner, PolicyIteration
+from aapi.learners import PolicyIteration
 from aapi.mdp import solve
 from aapi.progress import progress_bar
 from aapi.statistics import bootstrapped
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.features import Features
+    from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
     from aapi.statistics import Interval
 
@@ -54,7 +55,7 @@ def doublings(largest: int, count: int) -> list[int]:
 
 
 def regret_growth(
-    algorithm: Learner[Any], mdp: FiniteMDP, steps: Sequence[int], *, num_runs: int = 20, seed: int = 0,
+    algorithm: AnyLearner, mdp: FiniteMDP, steps: Sequence[int], *, num_runs: int = 20, seed: int = 0,
     power: float = 2.0 / 3.0, features: Features | None = None, threads: int = 1,
 ) -> Growth:  # fmt: skip
     """Run an algorithm for several T, its phase length scaled as T^power, and fit the exponent of its regret.
@@ -80,7 +81,7 @@ def regret_growth(
 
 
 def _phase_lengths(
-    algorithm: Learner[Any], mdp: FiniteMDP, horizons: NDArray[np.int64], power: float
+    algorithm: AnyLearner, mdp: FiniteMDP, horizons: NDArray[np.int64], power: float
 ) -> NDArray[np.int64]:
     """τ for each T; of a schedule, the mean."""
     if algorithm.phase_steps is None:
@@ -91,7 +92,7 @@ def _phase_lengths(
     return np.asarray(np.maximum(scaled, shortest_phase(algorithm)).round().astype(int))
 
 
-def shortest_phase(algorithm: Learner[Any]) -> int:
+def shortest_phase(algorithm: AnyLearner) -> int:
     """The shortest phase by which an algorithm can evaluate policies: the length of its returns, if it has some."""
     inner = algorithm.inner
     return as_evaluation(inner.evaluate).shortest_phase if isinstance(inner, PolicyIteration) else 1
@@ -110,7 +111,7 @@ def _fit_exponent(horizons: NDArray[np.int64], regrets: NDArray[np.float64]) -> 
     return bootstrapped(fitted, regrets)
 
 
-def exact_regret(algorithm: Learner[Any], mdp: FiniteMDP, num_phases: int) -> NDArray[np.float64]:
+def exact_regret(algorithm: AnyLearner, mdp: FiniteMDP, num_phases: int) -> NDArray[np.float64]:
     """Σ_{s≤k} (λ_* − λ_{π_s}) for k = 1, …, K, when every Q̂ is exact and τ = 1: online learning, and nothing else.
 
     A temperature that is tuned to K makes each K a run of its own.

@@ -1,0 +1,14 @@
+"""Names for Gymnasium's types, whose observations may be anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import gymnasium
+
+__all__ = ["Env", "Observation", "Space"]
+
+Observation: TypeAlias = Any  # a number, an array, a tuple or a dict, as the space of the environment says
+Env: TypeAlias = "gymnasium.Env[Any, Any]"
+Space: TypeAlias = "gymnasium.Space[Any]"
