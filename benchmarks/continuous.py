@@ -18,32 +18,33 @@ import numpy as np
 from learning import compiled, in_turn, median_ratio
 
 import aapi
+from aapi.batch import simulator
 from aapi.environments import cartpole
 from aapi.evaluation import MonteCarlo
 from aapi.features import Fourier, OneHot
-from aapi.simulation import ContinuousSimulation
+from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from aapi.simulation import Basis, LinearPolicy
+    from aapi.approximation import LinearPolicy
+    from aapi.features.basis import Basis
+    from aapi.simulation import Simulation
 
 NUM_SAMPLED = 30
 
 
-def paper_algorithm() -> aapi.PolicyIteration:
+def paper_algorithm() -> aapi.Learner[Any]:
     """AAPI as the paper runs it on CartPole: τ = 2000, H = 100, ridge 1, η = 0.1, 30 sampled differences."""
     evaluate = MonteCarlo(100, ridge=1.0)
     return aapi.AAPI(phase_length=2000, evaluate=evaluate, eta=0.1, num_sampled=NUM_SAMPLED)
 
 
-def simulation_of(order: int, num_steps: int) -> ContinuousSimulation:
+def simulation_of(order: int, num_steps: int) -> Simulation:
     """One run of the compiled CartPole."""
-    problem = cartpole()
-    basis = Fourier(order=order).basis(problem.low, problem.high)
-    return ContinuousSimulation(problem, basis, 0, range(1), np.array([num_steps]))
+    return simulator(cartpole(), Fourier(order=order), 0, np.array([num_steps]))([0])
 
 
 class Policy(ctypes.Structure):
@@ -78,11 +79,12 @@ def against_c(repeats: int = 15) -> None:
     """The probabilities of a policy that was learnt on CartPole, where it goes; and its rollout, which knows less."""
     act, count, num_phases = compile_reference(), 20_000, 40
     algorithm, simulation = paper_algorithm(), simulation_of(4, 10**9)
-    for phase in algorithm.phases(simulation, num_phases * algorithm.phase_length):
+    for phase in aapi.play(algorithm, simulation, num_phases * 2000):
         policy = phase.next_policy
-    basis = simulation.features
+    basis = simulation.space.basis
     assert policy.differences.shape[2] >= 2 * NUM_SAMPLED
-    observations = simulation.rollout(policy, count).states
+    stretch = Stretch(1, simulation.time, count, policy)
+    observations = simulation.rollout(stretch, count).states
 
     def ours() -> NDArray[np.float64]:
         return policy.probabilities(basis, observations)
@@ -93,7 +95,7 @@ def against_c(repeats: int = 15) -> None:
     found = ours()
     assert np.array_equal(found, theirs())
     assert 0.0 < found.min() < found.max() < 1.0  # a temperature that matters
-    times = in_turn(repeats, ours, theirs, lambda: simulation.rollout(policy, count))
+    times = in_turn(repeats, ours, theirs, lambda: simulation.rollout(stretch, count))
     print(
         f"CartPole, {basis.num_features} Fourier features, {NUM_SAMPLED} differences × 2 actions, {count:,} steps, ",
         end="",
@@ -167,7 +169,7 @@ def flatness() -> None:
     def phases() -> Any:
         # As many phases in either, for the room that is made at the start.
         num_steps = length * (far + window)
-        return algorithm.phases(simulation_of(1, num_steps), num_steps)
+        return aapi.play(algorithm, simulation_of(1, num_steps), num_steps)
 
     early, late = phases(), phases()
     for generator, ahead in ((early, near), (late, far)):

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import aapi
+from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet
 from aapi.evaluation import MonteCarlo
 from aapi.features import OneHot
-from aapi.simulation import FiniteSimulation, transition_tables
 from aapi.kernels.random import streams
+from aapi.simulation import transition_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,9 +128,8 @@ class Contest:
         result = self.ours(grid=[self.num_steps])  # no cuts within phases: C adds up a phase in one go
         assert np.array_equal(result.rewards, rewards)
         assert np.array_equal(result.next_policy, policies)
-        tables, features = transition_tables(self.mdp), OneHot()(self.mdp)
-        simulation = FiniteSimulation(self.mdp, features, tables, 0, range(NUM_RUNS), result.grid)
-        for _ in self.algorithm.phases(simulation, self.num_steps):
+        simulation = simulator(self.mdp, OneHot(), 0, result.grid)(range(NUM_RUNS))
+        for _ in aapi.play(self.algorithm, simulation, self.num_steps):
             pass
         assert np.array_equal(simulation.streams, state)
 
@@ -209,11 +209,10 @@ def flatness() -> None:
     algorithm = aapi.AAPI(phase_length=50, evaluate=MonteCarlo(10, centre=True), eta=0.3)
     near, far, window = 10, 10_000, 200
     num_steps = 50 * (far + window)
-    tables, features = transition_tables(mdp), OneHot()(mdp)
+    simulate = simulator(mdp, OneHot(), 0, np.array([num_steps]))
 
     def phases() -> Any:
-        simulation = FiniteSimulation(mdp, features, tables, 0, range(10), np.array([num_steps]))
-        return algorithm.phases(simulation, num_steps)
+        return aapi.play(algorithm, simulate(range(10)), num_steps)
 
     early, late = phases(), phases()
     for generator, ahead in ((early, near), (late, far)):

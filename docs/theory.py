@@ -88,7 +88,7 @@ def identities() -> str:
     }  # fmt: skip
     worst, count = 0.0, 0
     for (name, mdp), each in product(problems.items(), ALGORITHMS):
-        made, _ = make_algorithm(each, {}, problem_defaults(name, mdp, each) | {"phase_length": 200})
+        made, _ = make_algorithm(each, {}, problem_settings(name, mdp, each) | {"phase_length": 200})
         found = theory.analysed_runs(made, mdp, 10_000, 5)
         worst, count = max(worst, float(found.decomposition.residual.max())), count + 1
     return (

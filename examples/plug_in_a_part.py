@@ -6,7 +6,7 @@ from aapi.evaluation import MonteCarlo
 from aapi.features import Fourier
 
 
-def harmonic(k, surprise):
+def harmonic(k, surprise):  # noqa: ARG001 - what a learning rate is given
     """η_k = 0.05 k: the policy stays that of the average Q-function, however many phases went into it."""
     return 0.05 * k
 

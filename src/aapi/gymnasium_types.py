@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Env", "Observation", "Space"]
+__all__ = ["Action", "Env", "Observation", "Space"]
 
 Observation: TypeAlias = Any  # a number, an array, a tuple or a dict, as the space of the environment says
+Action: TypeAlias = Any  # likewise
 Env: TypeAlias = "gymnasium.Env[Any, Any]"
 Space: TypeAlias = "gymnasium.Space[Any]"

@@ -194,3 +194,28 @@ def test_numbers_and_nested_states_have_their_names():
     assert names["inner_k"] == 1
     assert names["start"] == 30
     assert names["explored"].tolist() == [0, 0, 0]
+
+
+def test_explorations_of_every_kind_are_among_the_cases():
+    found = [stored(session.state).keys() for case in CASES for session in sessions(case)]
+    assert any("excursion_policies" in names and "excursion_limits" not in names for names in found)
+    assert any({"excursion_policies", "excursion_limits", "excursion_steps"} <= names for names in found)
+    assert any("excursion_policies" not in names and "explored" in names for names in found)
+
+
+@dataclasses.dataclass(frozen=True)
+class Numbers:
+    """What a state may hold beside arrays."""
+
+    truth: bool
+    whole: int
+    real: float
+    whole_of_numpy: np.int64
+    real_of_numpy: np.float32
+
+
+def test_numbers_of_numpy_are_numbers():
+    state = Numbers(True, 3, 0.5, np.int64(4), np.float32(0.25))
+    back = restored(Numbers(False, 0, 0.0, np.int64(0), np.float32(0.0)), stored(state))
+    assert back == state
+    assert [type(value) for value in vars(back).values()] == [type(value) for value in vars(state).values()]

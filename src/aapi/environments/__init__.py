@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.environments.access_control import access_control
 from aapi.environments.cartpole import cartpole
@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Continuing":  # on first use, since it takes Gymnasium
+def __getattr__(name: str) -> object:
+    if name == "Continuing":  # on first use, since it imports Gymnasium
         from aapi.environments.continuing import Continuing
 
         return Continuing

@@ -1,4 +1,4 @@
-"""CartPole without end, as in Hao et al. (2021): the task of Barto, Sutton and Anderson (1983), where falls cost."""
+"""CartPole as a continuing problem, as in Hao et al. (2021): the task of Barto, Sutton and Anderson (1983)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cartpole() -> ContinuousProblem:
     """Balance a pole on a cart by pushing it to the left (action 0) or to the right (action 1).
 
     The observation is (x, ẋ, θ, θ̇); the state also has the number of steps in the episode. Every step pays 1, but one
-    that ends an episode after h steps pays h − 200: |x| > 2.4, |θ| > 15°, or the 200th step. Its successor is a fresh
+    that ends an episode after h steps pays h − 200: |x| > 2.4, |θ| > 15°, or the 200th step. Its successor is a new
     start, uniform in ±0.05. Pushing at random earns about −6.2 a step; no policy earns more than 199/200.
     """
     return ContinuousProblem(

@@ -1,4 +1,4 @@
-"""Episodic environments without end, for average-reward algorithms; and exact resumption of any environment."""
+"""Episodic environments as continuing ones, for average-reward algorithms; and snapshots to resume from exactly."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import math
 import numbers
 from array import array
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, NotRequired, Protocol, SupportsFloat, TypeAlias, TypedDict, cast, runtime_checkable
 
 import gymnasium
 import numpy as np
@@ -15,51 +15,88 @@ from gymnasium import spaces
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from aapi.checks import at_least
+from aapi.environments.observations import Action
 from aapi.errors import InvalidInput
+from aapi.gymnasium_types import Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-__all__ = ["Continuing", "Episode"]
+    from aapi.array_types import AnyArray
+    from aapi.environments.observations import Info
+    from aapi.gymnasium_types import Env, Space
+    from aapi.json_types import Json
 
-# One that ended: its number of steps, the sum of the environment's own rewards, and whether it was cut off or not.
+__all__ = ["Continuing", "Ending", "Episode"]
+
+Ending: TypeAlias = "str | float | Callable[[int, float, bool], float]"
+# An episode that ended: its number of steps, the sum of the environment's own rewards, and whether it was terminated
+# (or truncated).
 Episode = TypedDict("Episode", {"length": int, "return": float, "terminated": bool})
+# A snapshot of an environment with get_state(): its state, and that of its random generator.
+_StateSnapshot = TypedDict(
+    "_StateSnapshot", {"length": int, "return": float, "state": "Json", "random": "Mapping[str, Json]"}
+)
+# A snapshot of any other: how the episode started, its actions, and a hash of the last observation.
+_ReplaySnapshot = TypedDict(
+    "_ReplaySnapshot",
+    {"length": int, "return": float, "begun": "_Start", "kind": str, "actions": "AnyArray", "observation": str},
+)
 
-WORDS = ("keep", "shortfall")
-# Wrappers that remember nothing which reset() and the number of steps do not bring back. Under any other one,
-# a snapshot replays the episode, whatever the environment itself offers.
-FORGETFUL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
-NOT_THE_SAME = "the environment did not come back to the state of the snapshot: "
+RULES = ("keep", "shortfall")
+# Wrappers whose whole state is restored by reset() and the number of steps. Under any other wrapper, a snapshot replays
+# the episode, even if the environment has get_state() and set_state().
+STATELESS_WRAPPERS = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
+NOT_RESTORED = "the environment did not come back to the state of the snapshot: "
 
 
-class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
+class _Start(TypedDict):
+    """The arguments of reset(), and the state of the random generator before it unless there was a seed."""
+
+    seed: int | None
+    options: Info | None
+    random: NotRequired[Mapping[str, Json]]
+
+
+@runtime_checkable
+class HasState(Protocol):
+    """An environment that can save and restore its state, except for its random generator."""
+
+    def get_state(self) -> Json:
+        """The state, as JSON or NumPy arrays."""
+
+    def set_state(self, state: Json) -> None:
+        """Go to a state that `get_state` returned."""
+
+
+class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gymnasium.utils.RecordConstructorArgs):
     """Start the next episode in the step that ends one, and never report an end.
 
     ending: the reward of that step. "keep" leaves it as it is. "shortfall" puts h − limit in its place, h being the
         number of steps of the episode, as Hao et al. (2021) do for CartPole. A number is added to it if the episode was
-        terminated, not if it was cut off: a price or a prize of starting over. A function is given (h, reward,
-        terminated) and returns the reward.
-    limit: episodes are cut off after this many steps, besides what the environment does. "shortfall" takes the
-        environment's own time limit if none is given.
+        terminated, not if it was truncated: the cost, or bonus, of a restart. A function of (h, reward, terminated)
+        returns the reward.
+    limit: episodes are truncated after this many steps, in addition to what the environment does. "shortfall" uses
+        the environment's own time limit if none is given.
 
     The info of a step that ends an episode is the environment's own with "ended" added: the episode's "length", its
     "return", which is the sum of the environment's own rewards, and whether it was "terminated".
 
-    `snapshot` and `restore` bring an environment of the same making to the same state, random numbers included. One
-    with get_state() and set_state() is asked for its state; any other replays its present episode, which is exact as
-    long as its randomness comes from its np_random and it carries nothing else over from earlier episodes.
+    `snapshot` and `restore` bring an environment that is made the same way to the same state, random numbers included:
+    by get_state() and set_state() if it has them, otherwise by a replay of the current episode, which is exact as long
+    as all randomness comes from np_random and nothing else is carried over from earlier episodes.
     """
 
     def __init__(
         self,
-        env: gymnasium.Env[Any, Any],
-        ending: str | float | Callable[[int, float, bool], float] = "keep",
+        env: Env,
+        ending: Ending = "keep",
         limit: int | None = None,
     ) -> None:
         if limit is not None:
             at_least(1, limit=limit)
             limit = int(limit)
-        self._ending = _checked(ending)
+        self._ending = _check_ending(ending)
         gymnasium.utils.RecordConstructorArgs.__init__(self, _disable_deepcopy=True, ending=self._ending, limit=limit)
         gymnasium.Wrapper.__init__(self, env)
         self._limit = math.inf if limit is None else limit
@@ -69,25 +106,25 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
                 raise InvalidInput('ending "shortfall" needs a limit (--limit): the environment has no time limit')
             self._horizon = env.spec.max_episode_steps
         self._base = base = env.unwrapped
-        self._has_state = hasattr(base, "get_state") and hasattr(base, "set_state") and _all_forgetful(env)
-        self._log: _Log | None = None if self._has_state else _Log(env.action_space)
-        self._begun: dict[str, Any] | None = None  # how the episode began
+        has_state = isinstance(base, HasState) and _only_stateless_wrappers(env)
+        self._log: _ActionLog | None = None if has_state else _ActionLog(env.action_space)
+        self._start: _Start | None = None  # of the current episode
         self._length, self._return = 0, 0.0
-        self._observation: Any = None
+        self._observation: Observation = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Observation, Info]:
         """Start a new episode."""
-        begun: dict[str, Any] = {"seed": seed, "options": options}
-        if seed is None and not self._has_state:
-            begun["random"] = self._base.np_random.bit_generator.state
+        start: _Start = {"seed": seed, "options": options}
+        if seed is None and self._log is not None:
+            start["random"] = self._base.np_random.bit_generator.state
         observation, info = self.env.reset(seed=seed, options=options)
-        self._begun, self._observation = begun, observation
+        self._start, self._observation = start, observation
         self._length, self._return = 0, 0.0
         if self._log is not None:
             self._log.clear()
         return observation, info
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
         """A step of the environment, and the start of the next episode if it was the last of one."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._length = length = self._length + 1
@@ -102,9 +139,7 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
         self._observation = observation
         return observation, reward, False, False, info
 
-    def _next_episode(
-        self, reward: float, terminated: bool, info: dict[str, Any]
-    ) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def _next_episode(self, reward: float, terminated: bool, info: Info) -> tuple[Observation, float, bool, bool, Info]:
         episode: Episode = {"length": self._length, "return": self._return, "terminated": terminated}
         reward = self._last_reward(reward, terminated)
         observation, _ = self.reset()
@@ -112,71 +147,77 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
 
     def _last_reward(self, reward: float, terminated: bool) -> float:
         ending = self._ending
-        if ending == "keep":
-            return reward
-        if ending == "shortfall":
-            return float(self._length - self._horizon)
+        if isinstance(ending, str):
+            return reward if ending == "keep" else float(self._length - self._horizon)
         if not callable(ending):
             return reward + ending if terminated else reward
-        given = ending(self._length, reward, terminated)
-        if not isinstance(given, numbers.Real) or not math.isfinite(given):
-            raise InvalidInput(f"ending must return a finite number, not {given!r}")
-        return float(given)
+        changed = ending(self._length, reward, terminated)
+        if not isinstance(changed, numbers.Real) or not math.isfinite(changed):
+            raise InvalidInput(f"ending must return a finite number, not {changed!r}")
+        return float(changed)
 
     @property
-    def observation(self) -> Any:
-        """The last one."""
+    def observation(self) -> Observation:
+        """The last observation."""
         return self._observation
 
     @property
-    def rule(self) -> dict[str, Any]:
+    def rule(self) -> dict[str, object]:
         """`ending` and `limit`, as they were given."""
         return dict(self._saved_kwargs)
 
-    def snapshot(self) -> dict[str, Any]:
-        """What `restore` needs: JSON apart from "actions", an array of integers, if there is one."""
-        if self._begun is None:
+    def snapshot(self) -> dict[str, object]:
+        """What `restore` needs: JSON, except for "actions", an array of integers, if there is one."""
+        if self._start is None:
             raise InvalidInput("there is nothing to take a snapshot of before reset()")
-        common = {"length": self._length, "return": self._return}
-        base: Any = self.env.unwrapped
         if self._log is None:
-            random = base.np_random.bit_generator.state
-            return common | {"state": _plain(base.get_state(), "state"), "random": _plain(random, "random state")}
+            random = self._base.np_random.bit_generator.state
+            state: _StateSnapshot = {
+                "length": self._length,
+                "return": self._return,
+                "state": _to_json(cast("HasState", self._base).get_state(), "state"),
+                "random": cast("Mapping[str, Json]", _to_json(random, "random state")),
+            }
+            return dict(state)
         kind, actions = self._log.saved()
-        begun = _plain(self._begun, "options of reset()")
-        seen = _fingerprint(self._observation)
-        return common | {"begun": begun, "kind": kind, "actions": actions, "observation": seen}
+        replay: _ReplaySnapshot = {
+            "length": self._length,
+            "return": self._return,
+            "begun": cast("_Start", _to_json(self._start, "options of reset()")),
+            "kind": kind,
+            "actions": actions,
+            "observation": _fingerprint(self._observation),
+        }
+        return dict(replay)
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go to the state of a snapshot, which an environment of the same making took."""
-        needed = {"length", "return"} | (
-            {"state", "random"} if self._log is None else {"begun", "kind", "actions", "observation"}
-        )
+    def restore(self, snapshot: Mapping[str, object]) -> None:
+        """Go to the state of a snapshot, which an environment that was made the same way took."""
+        needed = _StateSnapshot.__required_keys__ if self._log is None else _ReplaySnapshot.__required_keys__
         if not isinstance(snapshot, dict) or not needed <= snapshot.keys():
-            raise InvalidInput(f"a snapshot of this environment has {', '.join(sorted(needed))}; this is another")
-        at_least(0, **{"the length of a snapshot": snapshot["length"]})
+            raise InvalidInput(f"a snapshot of this environment has {', '.join(sorted(needed))}; this one has not")
+        length, total = cast("int", snapshot["length"]), cast("float", snapshot["return"])
+        at_least(0, **{"the length of a snapshot": length})
         if self._log is None:
-            self._set_state(snapshot)
+            self._set_state(cast("_StateSnapshot", snapshot))
         else:
-            self._replay(self._log, snapshot)
-        self._length, self._return = int(snapshot["length"]), float(snapshot["return"])
+            self._replay(self._log, cast("_ReplaySnapshot", snapshot))
+        self._length, self._return = int(length), float(total)
 
-    def _set_state(self, snapshot: dict[str, Any]) -> None:
-        self.reset()  # which tells the wrappers that an episode is under way
-        base: Any = self.env.unwrapped
-        base.set_state(snapshot["state"])
-        _set_random(base, snapshot["random"])
-        env: Any = self.env
-        while env is not base:
+    def _set_state(self, snapshot: _StateSnapshot) -> None:
+        self.reset()  # the wrappers must know that an episode is under way
+        cast("HasState", self._base).set_state(snapshot["state"])
+        _set_random(self._base, snapshot["random"])
+        env = self.env
+        while isinstance(env, gymnasium.Wrapper):
             if isinstance(env, TimeLimit):
                 vars(env)["_elapsed_steps"] = int(snapshot["length"])
             env = env.env
 
-    def _replay(self, log: _Log, snapshot: dict[str, Any]) -> None:
-        begun = snapshot["begun"]
-        if begun["seed"] is None:
-            _set_random(self.env.unwrapped, begun["random"])
-        observation, _ = self.reset(seed=begun["seed"], options=begun["options"])
+    def _replay(self, log: _ActionLog, snapshot: _ReplaySnapshot) -> None:
+        start = snapshot["begun"]
+        if start["seed"] is None:
+            _set_random(self._base, start["random"])
+        observation, _ = self.reset(seed=start["seed"], options=start["options"])
         total = 0.0
         actions = log.loaded(snapshot["kind"], snapshot["actions"])
         if len(actions) != snapshot["length"]:
@@ -185,39 +226,39 @@ class Continuing(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordCo
             observation, reward, terminated, truncated, _ = self.env.step(action)
             total += float(reward)
             if terminated or truncated:
-                raise InvalidInput(f"{NOT_THE_SAME}it ended an episode; is all its randomness from np_random?")
+                raise InvalidInput(f"{NOT_RESTORED}it ended an episode; is all its randomness from np_random?")
             log.append(action)
         if _fingerprint(observation) != snapshot["observation"] or total != snapshot["return"]:
-            raise InvalidInput(f"{NOT_THE_SAME}the same actions led elsewhere; is all its randomness from np_random?")
+            raise InvalidInput(f"{NOT_RESTORED}the same actions led elsewhere; is all its randomness from np_random?")
         self._observation = observation
 
 
-class _Log:
-    """The actions of an episode: whole numbers, or arrays as their bytes."""
+class _ActionLog:
+    """The actions of an episode: integers, or the bytes of arrays."""
 
-    def __init__(self, space: spaces.Space[Any]) -> None:
-        self._whole = array("q")
+    def __init__(self, space: Space) -> None:
+        self._integers = array("q")
         self._bytes = bytearray()
-        self._dtype, self._shape = np.dtype(np.float64), (-1,)  # of all arrays so far; no array has the second
-        self._mixed = self._refused = ""  # why there is nothing to save
-        self.append: Callable[[Any], None]
+        self._dtype, self._shape = np.dtype(np.float64), (-1,)  # of all arrays so far; no array has this shape
+        self._mixed = self._refused = ""  # why the actions cannot be saved
+        self.append: Callable[[Action], None]
         if isinstance(space, spaces.Discrete):
-            self.append = self._whole.append  # nothing is faster
+            self.append = self._integers.append  # nothing is faster
         elif isinstance(space, spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete):
             self.append = self._append_array
         else:
             self._refused = f"actions of {space} cannot be saved; flatten the action space first"
-            self.append = self._forget
+            self.append = self._ignore
 
     def clear(self) -> None:
-        del self._whole[:]
+        del self._integers[:]
         self._bytes.clear()
         self._mixed = ""
 
-    def _forget(self, action: Any) -> None:
+    def _ignore(self, action: Action) -> None:
         pass
 
-    def _append_array(self, action: Any) -> None:
+    def _append_array(self, action: Action) -> None:
         values = np.asarray(action)
         if values.shape != self._shape or values.dtype != self._dtype:
             if self._bytes:
@@ -225,15 +266,15 @@ class _Log:
             self._dtype, self._shape = values.dtype, values.shape
         self._bytes += values.tobytes()
 
-    def saved(self) -> tuple[str, np.ndarray[Any, Any]]:
+    def saved(self) -> tuple[str, AnyArray]:
         """The kind of the actions, and all of them as one array of integers."""
         if self._refused or self._mixed:
             raise InvalidInput(self._refused or self._mixed)
         if self._bytes:
             return f"{self._dtype.str}{self._shape}", np.frombuffer(bytes(self._bytes), dtype=np.uint8)
-        return "", np.array(self._whole, dtype=np.int64)
+        return "", np.array(self._integers, dtype=np.int64)
 
-    def loaded(self, kind: str, actions: Any) -> list[Any]:
+    def loaded(self, kind: str, actions: AnyArray) -> list[Action]:
         """The actions that were saved."""
         try:
             if not kind:
@@ -246,36 +287,36 @@ class _Log:
             raise InvalidInput(f"the actions of the snapshot are damaged ({error})") from None
 
 
-def _checked(ending: Any) -> Any:
-    real = isinstance(ending, numbers.Real) and not isinstance(ending, bool) and math.isfinite(ending)
-    if real:
+def _check_ending(ending: Ending) -> Ending:
+    if isinstance(ending, numbers.Real) and not isinstance(ending, bool) and math.isfinite(ending):
         return float(ending)
-    if callable(ending) or (isinstance(ending, str) and ending in WORDS):
+    if callable(ending) or (isinstance(ending, str) and ending in RULES):
         return ending
     raise InvalidInput(
-        f"ending must be {' or '.join(WORDS)}, a finite number, or a function of (length, reward, terminated), "
+        f"ending must be {' or '.join(RULES)}, a finite number, or a function of (length, reward, terminated), "
         f"not {ending!r}"
     )
 
 
-def _all_forgetful(env: gymnasium.Env[Any, Any]) -> bool:
+def _only_stateless_wrappers(env: Env) -> bool:
     while isinstance(env, gymnasium.Wrapper):
-        if type(env) not in FORGETFUL:
+        if type(env) not in STATELESS_WRAPPERS:
             return False
         env = env.env
     return True
 
 
-def _plain(value: Any, what: str) -> Any:
-    """A copy out of what JSON knows: NumPy's numbers and arrays become Python's numbers and lists."""
+def _to_json(value: object, what: str) -> Json:
+    """A copy as JSON: NumPy's numbers and arrays become Python's numbers and lists."""
     try:
-        return json.loads(json.dumps(value, default=lambda part: part.tolist()))
+        copy: Json = json.loads(json.dumps(value, default=lambda part: part.tolist()))
+        return copy
     except (AttributeError, TypeError, ValueError):
         raise InvalidInput(f"the environment's {what} cannot be saved: {value!r}") from None
 
 
-def _set_random(env: Any, state: dict[str, Any]) -> None:
-    """Bring the generator of an environment to a state, in place: others may hold on to it."""
+def _set_random(env: Env, state: Mapping[str, Json]) -> None:
+    """Set the state of an environment's random generator, in place: other objects may share it."""
     generator = env.np_random.bit_generator
     try:
         generator.state = state
@@ -284,27 +325,27 @@ def _set_random(env: Any, state: dict[str, Any]) -> None:
         raise InvalidInput(f"the snapshot's random state is not one of the environment's {name}") from None
 
 
-def _fingerprint(observation: Any) -> str:
+def _fingerprint(observation: Observation) -> str:
     digest = hashlib.sha256()
-    _digest(observation, digest)
+    _digest(observation, digest.update)
     return digest.hexdigest()
 
 
-def _digest(value: Any, digest: Any) -> None:
-    """Feed a value to the digest such that no two different ones feed it the same bytes."""
+def _digest(value: object, update: Callable[[bytes], None]) -> None:
+    """Hash a value, such that different values never give the same bytes."""
     if isinstance(value, dict):
-        digest.update(f"dict{len(value)};".encode())
+        update(f"dict{len(value)};".encode())
         for key in sorted(value, key=repr):
-            _digest(key, digest)
-            _digest(value[key], digest)
+            _digest(key, update)
+            _digest(value[key], update)
     elif isinstance(value, tuple | list):
-        digest.update(f"list{len(value)};".encode())
+        update(f"list{len(value)};".encode())
         for part in value:
-            _digest(part, digest)
+            _digest(part, update)
     elif isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
-        digest.update(f"array{value.dtype.str}{value.shape};".encode() + value.tobytes())
+        update(f"array{value.dtype.str}{value.shape};".encode() + value.tobytes())
     elif value is None or isinstance(value, bool | int | float | str):
         text = repr(value).encode()
-        digest.update(f"{type(value).__name__}{len(text)};".encode() + text)
+        update(f"{type(value).__name__}{len(text)};".encode() + text)
     else:
         raise InvalidInput(f"observations of type {type(value).__name__} cannot be compared, nor episodes replayed")

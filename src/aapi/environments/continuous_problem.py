@@ -1,4 +1,4 @@
-"""A problem without end with observation vectors, whose dynamics are kernels."""
+"""A continuing problem with observation vectors, whose dynamics are kernels."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["ContinuousProblem"]
 
 @dataclass(frozen=True)
 class ContinuousProblem:
-    """A problem without end whose dynamics are kernels.
+    """A continuing problem with observation vectors, whose dynamics are kernels.
 
     start(state, stream): fill a state, an array of `state_size` numbers, using a random stream (see `draw`).
-    step(state, action, stream): move the state on and return the reward. An end of an episode is a step like others: it
-        puts a fresh start in place of the state.
+    step(state, action, stream): replace the state by its successor and return the reward. A step that ends an episode
+        replaces it by a new start.
     low, high: bounds for features; the observation is the first len(low) numbers of the state.
     best_gain: a bound on the average reward of any policy, if one is known.
     reward_scale: what rewards are multiplied by.
@@ -49,7 +49,7 @@ class ContinuousProblem:
 
     @property
     def num_actions(self) -> int:
-        """A."""
+        """The number of actions."""
         return len(self.action_names)
 
     def scaled(self, factor: float) -> ContinuousProblem:

@@ -1,4 +1,4 @@
-"""DeepSea without end: the infinite-horizon version in Hao et al. (2021) of the problem in Osband et al. (2017)."""
+"""DeepSea as a continuing problem: the infinite-horizon version in Hao et al. (2021) of the problem in Osband et al. (2017)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["deep_sea"]
 
 
 def deep_sea(size: int = 10) -> FiniteMDP:
-    """A size × size grid that is descended one row a step, and re-entered at the top in the same column.
+    """A size × size grid: every step goes one row down, and from the bottom to the top in the same column.
 
     State (row, column) has the number row · size + column; the start is (0, 0). Action 0 moves one column to the left
     and pays 0, action 1 one column to the right and pays −1; columns are clipped at the walls. Entering the bottom
-    right cell pays 2 · size on top.
+    right cell pays 2 · size in addition.
 
     Not ergodic: every chain is periodic, with a period that `size` divides, and many policies avoid most states.
     λ_* = 1.5 for even sizes, 1.5 − 1/(2 · size) for odd ones; always right earns 1, always left 0, the uniform policy

@@ -101,7 +101,7 @@ class Board:
 
 
 def board_picture(board: Board) -> NDArray[np.uint8]:
-    """The board with marks on it; cells shrink, and then merge, so that the picture stays modest."""
+    """The board with marks on it; cells of large boards shrink and merge, so that the picture stays small."""
     rows, columns = board.worth.shape
     cell = min(LONGEST / max(rows, columns), WIDEST_CELL)
     height, width = max(math.ceil(rows * cell), 8), max(math.ceil(columns * cell), 8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse
 
@@ -9,14 +11,17 @@ from aapi.checks import at_least
 from aapi.errors import InvalidInput
 from aapi.mdp import FiniteMDP
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 __all__ = ["garnet"]
 
 
 def garnet(num_states: int = 20, num_actions: int = 4, branching: int = 5, seed: int = 0) -> FiniteMDP:
     """Every pair leads to `branching` distinct states drawn uniformly, with probabilities cut from [0, 1] at random.
 
-    Rewards r(x, a) are standard normal. The same arguments give the same model. Nothing keeps a Garnet model from
-    being periodic or multichain when `branching` is small; its optimal gain has no formula: `aapi.mdp.solve` knows.
+    Rewards r(x, a) are standard normal. The same arguments give the same model. A Garnet model can
+    be periodic or multichain when `branching` is small; its optimal gain has no formula: use `aapi.mdp.solve`.
     """
     at_least(1, num_states=num_states, num_actions=num_actions, branching=branching)
     at_least(0, seed=seed)
@@ -35,7 +40,7 @@ def garnet(num_states: int = 20, num_actions: int = 4, branching: int = 5, seed:
     return FiniteMDP(transitions.toarray().reshape(num_states, num_actions, -1) if dense else transitions, rewards)
 
 
-def _distinct(random: np.random.Generator, population: int, rows: int, count: int) -> np.ndarray:
+def _distinct(random: np.random.Generator, population: int, rows: int, count: int) -> NDArray[np.int64]:
     """`rows` uniform samples without replacement (Floyd's method, all rows at once), in memory rows × count."""
     chosen = np.empty((rows, count), dtype=np.int64)
     for i, top in enumerate(range(population - count, population)):

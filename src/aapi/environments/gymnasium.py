@@ -1,4 +1,4 @@
-"""The problems as Gymnasium environments. None of them ever ends; see `registration` for their ids."""
+"""The problems as Gymnasium environments, which never terminate; see `registration` for their ids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from array import array
 from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias
 
 import gymnasium
 import numpy as np
@@ -19,8 +19,10 @@ from aapi.environments.access_control import PAYMENTS, access_control
 from aapi.environments.cartpole import LIMIT, MAX_ANGLE, MAX_POSITION, start, step
 from aapi.environments.deep_sea import deep_sea
 from aapi.environments.ergodic import ergodic
+from aapi.environments.observations import Action
 from aapi.environments.river_swim import river_swim
 from aapi.errors import InvalidInput
+from aapi.gymnasium_types import Observation
 from aapi.mdp import FiniteMDP
 
 if TYPE_CHECKING:
@@ -29,10 +31,14 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
     from numpy.typing import NDArray
 
+    from aapi.environments.observations import Info
+
 __all__ = ["AccessControlEnv", "CartPoleEnv", "DeepSeaEnv", "ErgodicEnv", "FiniteMDPEnv", "RiverSwimEnv"]
 
+SavedState: TypeAlias = "Sequence[Any]"  # what get_state() returned, perhaps read from a file
+
 RENDER_MODES = ("ansi", "rgb_array")
-# Speeds of the cart and of the pole that play cannot reach, from discrete steps v' = v + dt·a, x' = x + dt·v.
+# Bounds on the speeds of the cart and of the pole under any policy, from discrete steps v' = v + dt·a, x' = x + dt·v.
 # Where an episode goes on, an angle and its successor lie within ±15°, so |θ̇| ≤ 30°/dt = 26.2 before the last step, and
 # the formulas give |θ̈| ≤ 31.7 and |ẍ| ≤ 18.6. Now v'² − v² = 2a(x' − x) + (dt·a)². Summed over the at most 200 steps
 # since v last changed its sign (or the start), in which x moves one way and thus by no more than its whole range R:
@@ -40,8 +46,8 @@ RENDER_MODES = ("ansi", "rgb_array")
 MAX_SPEED, MAX_TURN = 15.0, 11.0
 
 
-class _Env(gymnasium.Env[Any, Any]):
-    """What the environments share: a render mode that is checked, and specs that can be written as JSON."""
+class _Env(gymnasium.Env[Observation, Action]):
+    """Base of the environments: checks the render mode, and keeps specs that can be written as JSON."""
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it
 
@@ -58,11 +64,11 @@ class _Env(gymnasium.Env[Any, Any]):
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
-            spec.kwargs = {name: _plain(value) for name, value in spec.kwargs.items()}
+            spec.kwargs = {name: _to_json(value) for name, value in spec.kwargs.items()}
         self.__dict__["_spec"] = spec
 
-    def render(self) -> Any:
-        """A text or a picture, by the render mode."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """A text or a picture, depending on the render mode."""
         if self.render_mode is None:
             name = self.spec.id if self.spec else type(self).__name__
             gymnasium.logger.warn(
@@ -78,15 +84,15 @@ class _Env(gymnasium.Env[Any, Any]):
         raise NotImplementedError
 
 
-def _plain(value: Any) -> Any:
-    """Paths and NumPy's integers as what JSON knows."""
+def _to_json(value: object) -> object:
+    """Paths as strings, and NumPy's integers as Python's."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return int(value) if isinstance(value, np.integer) else value
 
 
 class FiniteMDPEnv(_Env):
-    """Any finite model: observations are states, rewards are r(x, a), and it goes on for ever.
+    """Any finite model: observations are states, rewards are r(x, a), and it never terminates.
 
     model: a `FiniteMDP`, or the path of an .npz file that one was saved to.
     render_mode: "ansi" for text, "rgb_array" for pictures.
@@ -102,17 +108,17 @@ class FiniteMDPEnv(_Env):
         self.observation_space = spaces.Discrete(model.num_states)
         self.action_space = spaces.Discrete(model.num_actions)
         self._num_actions = model.num_actions
-        self._rows: dict[int, tuple[float, array[int], array[float] | None]] = {}  # of the pairs met so far
+        self._rows: dict[int, tuple[float, array[int], array[float] | None]] = {}  # of the pairs visited so far
         self._state = -1  # until reset
         self._previous = -1
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[int, Info]:
         """Go to the initial state."""
         super().reset(seed=seed, options=options)
         self._state, self._previous = self.model.initial_state, -1
         return self._state, {}
 
-    def step(self, action: Any) -> tuple[int, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[int, float, bool, bool, Info]:
         """Draw the successor."""
         try:
             action = operator.index(action)
@@ -151,12 +157,12 @@ class FiniteMDPEnv(_Env):
         return float(mdp.rewards[state, action]), array("q", successors.tolist()), cumulated
 
     def get_state(self) -> list[float]:
-        """All there is to know but the random generator; `set_state` takes it back."""
+        """The state, except for the random generator, for `set_state`."""
         if self._state < 0:
             raise gymnasium.error.ResetNeeded("call reset() before get_state()")
         return [self._state]
 
-    def set_state(self, state: Sequence[Any]) -> None:
+    def set_state(self, state: SavedState) -> None:
         """Go to a state that `get_state` returned."""
         try:
             (number,) = state
@@ -168,7 +174,7 @@ class FiniteMDPEnv(_Env):
         self._state, self._previous = whole, -1
 
     def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The row and the column of each state: its two coordinates, or else a strip wrapped into rows."""
+        """The row and the column of each state: its two coordinates, or consecutive states row by row."""
         cells = self.model.coordinates
         if cells is not None and cells.shape[1] == 2 and cells.max() <= 4096:
             return cells[:, 0], cells[:, 1]
@@ -239,7 +245,7 @@ class AccessControlEnv(FiniteMDPEnv):
 
 
 class CartPoleEnv(_Env):
-    """`aapi.environments.cartpole`, by the same compiled steps as the algorithms: the ends of episodes are rewards.
+    """`aapi.environments.cartpole`, by the same compiled steps as the algorithms use: it never terminates.
 
     The observation is (x, ẋ, θ, θ̇) in double precision. `reset` draws a new stream from the environment's generator.
     """
@@ -255,17 +261,15 @@ class CartPoleEnv(_Env):
         self._stream = np.zeros(4, dtype=np.uint64)
         self._started = False
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        """A fresh start with a fresh stream."""
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[NDArray[np.float64], Info]:
+        """A new start, with a new random stream."""
         super().reset(seed=seed, options=options)
         self._stream[:] = self.np_random.integers(2**64, size=4, dtype=np.uint64)
         start(self._state, self._stream)
         self._started = True
         return self._state[:4].copy(), {}
 
-    def step(self, action: Any) -> tuple[NDArray[np.float64], float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[NDArray[np.float64], float, bool, bool, Info]:
         """Push to the left (0) or to the right (1)."""
         try:
             action = operator.index(action)
@@ -284,7 +288,7 @@ class CartPoleEnv(_Env):
             raise gymnasium.error.ResetNeeded("call reset() before get_state()")
         return [*self._state.tolist(), *self._stream.tolist()]
 
-    def set_state(self, state: Sequence[Any]) -> None:
+    def set_state(self, state: SavedState) -> None:
         """Go to a state that `get_state` returned."""
         try:
             numbers = np.array(state[:5], dtype=np.float64)
@@ -307,5 +311,5 @@ class CartPoleEnv(_Env):
         return drawing.cart_picture(float(self._state[0]), float(self._state[2]), MAX_POSITION)
 
 
-def _bad_action(action: Any, count: int) -> NoReturn:
+def _bad_action(action: object, count: int) -> NoReturn:
     raise InvalidInput(f"an action is a whole number in 0..{count - 1}, not {action!r}")

@@ -1,20 +1,20 @@
-"""What is known of environments whose own description is not enough to learn from."""
+"""Bounds and ending rules for Gymnasium environments whose own bounds and rewards are not enough to learn from."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import gymnasium
+    from aapi.gymnasium_types import Env
 
 __all__ = ["Known", "known"]
 
 
 @dataclass(frozen=True)
 class Known:
-    """Bounds for features, and how episodes end; see `Continuing`. None: what the environment says."""
+    """Bounds for features, and the ending rule; see `Continuing`. None: the environment's own."""
 
     low: tuple[float, ...] | None = None
     high: tuple[float, ...] | None = None
@@ -22,8 +22,8 @@ class Known:
     limit: int | None = None
 
 
-# CartPole's speeds have no bounds, and its rewards, all 1, tell nothing once episodes follow each other: both as in
-# Hao et al. (2021). MountainCar and Acrobot pay −1 for every step, so that arriving has to be worth something.
+# CartPole's speeds have no bounds, and its rewards are all 1, the same for every policy once episodes are joined: both
+# are as in Hao et al. (2021). MountainCar and Acrobot pay −1 for every step, so that the goal needs a reward.
 _HIGH = (2.4, 3.0, math.radians(15.0), 3.5)
 _LOW = tuple(-bound for bound in _HIGH)
 _CARTPOLE = Known(_LOW, _HIGH, "shortfall", 200)
@@ -36,6 +36,6 @@ KNOWN = {
 }
 
 
-def known(env: gymnasium.Env[Any, Any]) -> Known:
-    """What is known of an environment, by its id."""
+def known(env: Env) -> Known:
+    """The bounds and the ending rule of an environment, by its id."""
     return KNOWN.get(env.spec.id if env.spec else "", Known())

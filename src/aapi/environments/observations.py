@@ -1,11 +1,11 @@
-"""Observations of Gymnasium spaces as numbers: a vector for features, and where they are countable, a state."""
+"""Observations of Gymnasium spaces as numbers: a vector for features and, for discrete spaces, the index of a state."""
 
 from __future__ import annotations
 
 import math
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -13,32 +13,37 @@ from gymnasium import spaces
 from aapi.errors import InvalidInput, TooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    Encoder = Callable[[Any], Any]  # from an observation to a state, a number or a vector
+    from aapi.gymnasium_types import Observation, Space
 
-__all__ = ["Observations", "check_vector", "observations_of"]
+__all__ = ["Action", "Encoder", "Info", "Observations", "check_vector", "observations_of"]
+
+Action: TypeAlias = Any  # a number or an array, as the action space of the environment says
+Info: TypeAlias = dict[str, Any]  # what reset() and step() return besides; also the options of reset()
+Encoder: TypeAlias = "Callable[[Observation], Any]"  # from an observation to a state: an index or a vector
+Reader: TypeAlias = "Callable[[Observation], Iterable[Any]]"  # from an observation to its numbers, in order
 
 MOST_STATES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """What is known of a space: bounds of each number of the vector, and how many values it has if it is countable."""
+    """The numbers of an observation: the bounds of each, and how many values it has if it is discrete."""
 
     low: tuple[float, ...]
     high: tuple[float, ...]
     counts: tuple[int, ...]  # 0 where a number is continuous
-    read: Callable[[Any], Any]  # an observation's numbers, in order
+    read: Reader
 
-    def vector(self, observation: Any) -> NDArray[np.float64]:
-        """The observation as a vector, a copy: environments may use their array again."""
+    def vector(self, observation: Observation) -> NDArray[np.float64]:
+        """The observation as a vector, a copy: environments may reuse their array."""
         return check_vector(np.array(self.read(observation), dtype=np.float64), len(self.low))
 
-    def state(self, observation: Any) -> int:
-        """The observation as a state, 0 … num_states − 1."""
+    def state(self, observation: Observation) -> int:
+        """The index of the observation, 0 … num_states − 1."""
         state = 0
         for value, low, count in zip(self.read(observation), self.low, self.counts, strict=True):
             place = operator.index(value) - int(low)
@@ -49,7 +54,7 @@ class Observations:
 
     @property
     def num_states(self) -> int:
-        """How many states there are; an error if the space is not countable, or too large for a table."""
+        """How many states there are; an error if the space is continuous, or too large for a table."""
         if not all(self.counts):
             raise InvalidInput(
                 f"one-hot features need countable observations, and observation[{self.counts.index(0)}] is continuous: "
@@ -62,13 +67,13 @@ class Observations:
 
 
 def check_vector(vector: NDArray[np.float64], dimension: int) -> NDArray[np.float64]:
-    """The vector, if it has so many numbers; or an error."""
+    """The vector, or an error if it does not have `dimension` numbers."""
     if vector.shape != (dimension,):
         raise InvalidInput(f"an observation has {dimension} numbers, not the shape {vector.shape}")
     return vector
 
 
-def observations_of(space: spaces.Space[Any]) -> Observations:
+def observations_of(space: Space) -> Observations:
     """How to read the observations of a space."""
     low: list[float] = []
     high: list[float] = []
@@ -95,7 +100,8 @@ def observations_of(space: spaces.Space[Any]) -> Observations:
     return Observations(tuple(low), tuple(high), tuple(counts), _reader(space))
 
 
-def _leaves(space: spaces.Space[Any]) -> list[spaces.Space[Any]]:
+def _leaves(space: Space) -> list[Space]:
+    """The spaces that a Dict or a Tuple is made of, or the space itself."""
     if isinstance(space, spaces.Dict):
         return [leaf for part in space.values() for leaf in _leaves(part)]
     if isinstance(space, spaces.Tuple):
@@ -103,8 +109,8 @@ def _leaves(space: spaces.Space[Any]) -> list[spaces.Space[Any]]:
     return [space]
 
 
-def _reader(space: spaces.Space[Any]) -> Callable[[Any], Any]:
-    """A function from an observation to its numbers; the common cases do nothing that they need not."""
+def _reader(space: Space) -> Reader:
+    """A function from an observation to its numbers, fast in the common cases."""
     if isinstance(space, spaces.Discrete):
         return lambda observation: (observation,)
     if isinstance(space, spaces.Dict):
