@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from aapi.array_types import AnyArray, Arrays
 
 __all__ = ["at_least", "check_indices", "check_like", "check_probability", "finite", "one_of"]
 
 
 def at_least(least: int, **values: int) -> None:
-    """Raise unless every value is a whole number no smaller than `least`."""
+    """Raise unless every value is an integer no smaller than `least`."""
     for name, value in values.items():
         try:
             if isinstance(value, bool):
@@ -48,14 +48,14 @@ def check_probability(**values: float) -> None:
 
 
 def one_of(allowed: tuple[str, ...], **values: str) -> None:
-    """Raise unless every value is one of the words allowed."""
+    """Raise unless every value is one of those allowed."""
     for name, value in values.items():
         if value not in allowed:
             raise InvalidInput(f"{name} must be {' or '.join(allowed)}, not {value!r}")
 
 
-def check_like(arrays: dict[str, NDArray[Any]], name: str, like: NDArray[Any]) -> NDArray[Any]:
-    """The stored array of that name, which must have the shape and type of the one it replaces."""
+def check_like(arrays: Arrays, name: str, like: AnyArray) -> AnyArray:
+    """A copy of the stored array of that name; an error unless it is finite, with the shape and dtype of `like`."""
     array = arrays.get(name)
     if array is None or array.shape != like.shape or array.dtype != like.dtype:
         found = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
@@ -65,7 +65,7 @@ def check_like(arrays: dict[str, NDArray[Any]], name: str, like: NDArray[Any]) -
     return np.array(array)
 
 
-def check_indices(array: NDArray[Any], count: int, name: str) -> None:
-    """Raise an error unless all numbers lie in 0 … count − 1."""
+def check_indices(array: AnyArray, count: int, name: str) -> None:
+    """Raise unless all numbers lie in 0 … count − 1."""
     if array.size and not (array.min() >= 0 and array.max() < count):
         raise InvalidInput(f"{name} must lie in 0..{count - 1}, and holds {array.min()} to {array.max()}")

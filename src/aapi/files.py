@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old contents or the new, never half of them; and reading arrays safely."""
+"""Writing files atomically, and reading arrays without running code."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
+
+    from aapi.array_types import Arrays
 
 __all__ = ["atomic_write", "read_arrays", "uninterrupted"]
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a binary file that becomes `path` when the block ends, and leaves no trace when it fails."""
+    """Yield a binary file that replaces `path` when the block ends, and is removed when the block raises an error."""
     path = Path(path)
     if not path.parent.is_dir():
         raise InvalidInput(f"cannot write {path}: the folder {path.parent} does not exist")
@@ -40,33 +43,32 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Within this block, or a function with this decorator, Ctrl-C waits until its end.
+    """Delay Ctrl-C until the end of this block, or of a function with this decorator.
 
-    For short things that go wrong in other ways when they break off: a zip file that is closed in the middle of a
-    member raises an error of its own, which takes the place of the interrupt; LLVM that calls back into Python gets
-    no answer, and the process dies.
+    For short code that an interrupt would break: a zip file that is closed in the middle of a member raises an error
+    that hides the interrupt; an interrupt in a callback from LLVM into Python kills the process.
     """
-    usual = signal.getsignal(signal.SIGINT)
-    if not callable(usual) or threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's business, and what is ignored stays so
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread gets signals, and those that are ignored stay ignored
         return
-    came = False
+    interrupted = False
 
-    def wait(number: int, frame: Any) -> None:  # noqa: ARG001 - the interface of signals
-        nonlocal came
-        came = True
+    def remember(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the interface of signals
+        nonlocal interrupted
+        interrupted = True
 
-    signal.signal(signal.SIGINT, wait)
+    signal.signal(signal.SIGINT, remember)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
-        if came:
-            usual(signal.SIGINT, None)
+        signal.signal(signal.SIGINT, handler)
+        if interrupted:
+            handler(signal.SIGINT, None)
 
 
-def read_arrays(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
-    """The arrays of an .npz file. Never runs code from it: anything but plain arrays is refused, as is damage."""
+def read_arrays(path: str | os.PathLike[str], what: str) -> Arrays:
+    """The arrays of an .npz file; an error if it is damaged, or holds pickled objects, which are never loaded."""
     import numpy as np
 
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Progress bars for people, on standard error, so that output stays clean."""
+"""Progress bars on standard error."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def showing_progress(show: bool = True) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(label: str, total: int, *, show: bool | None = None) -> Iterator[Callable[..., None]]:
-    """Yield a function that takes the amount of work just done; threads may share it. Shows the time left and speed.
+    """Yield a function that takes the amount of work just done, and optionally a status text; threads may share it.
 
-    It may be given a text as well, which says how things stand.
-    show: whether to; by default, if the block around it is `showing_progress`.
+    The bar shows the time left and the speed.
+    show: whether there is a bar; by default, inside a block with `showing_progress`.
     """
     if not (_SHOWN.get() if show is None else show):
         yield lambda _amount, _text="": None
@@ -53,10 +53,9 @@ def progress_bar(label: str, total: int, *, show: bool | None = None) -> Iterato
 
 @contextmanager
 def progress_bars(totals: Mapping[str, float], *, show: bool) -> Iterator[Callable[[str, float, str], None]]:
-    """A bar for all work and one for each part of it, by name; yields a function that takes a name, work done, and a
-    text that says how things stand.
+    """A bar for all work and one for each part, by name; yields a function of a name, the work done and a status text.
 
-    Where standard error is no terminal, a line from time to time takes the place of bars, for the logs of clusters.
+    Where standard error is no terminal, there are lines from time to time instead of bars, for the logs of clusters.
     """
     whole = sum(totals.values())
     if not show or not whole:

@@ -1,4 +1,4 @@
-"""Statistics over runs, and how sure of them one can be."""
+"""Statistics over runs, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95
-USABLE = 0.975  # share of resamples
+USABLE = 0.975  # the least share of resamples in which a statistic must exist
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Means over runs with 95 % intervals, point by point; of one run there is no interval, but nan."""
+    """Means over runs with pointwise 95 % intervals; those of a single run are nan."""
 
     mean: NDArray[np.float64]
     lower: NDArray[np.float64]
@@ -55,7 +55,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Spread:
-    """A sample of runs: mean and standard deviation as in the paper, and more robust words for the same."""
+    """A sample of runs: mean and standard deviation as in the paper, and more robust statistics."""
 
     count: int
     mean: Interval
@@ -65,7 +65,7 @@ class Spread:
 
 
 def interquartile_mean(values: ArrayLike) -> NDArray[np.float64]:
-    """The mean of the middle half, along the last axis: neither one lucky nor one locked-in run moves it."""
+    """The mean of the middle half, along the last axis, which outliers hardly change."""
     ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)
     cut = ordered.shape[-1] // 4
     return np.asarray(ordered[..., cut : ordered.shape[-1] - cut].mean(axis=-1))
@@ -95,7 +95,7 @@ def deviation(values: ArrayLike) -> NDArray[np.float64]:
     sample = np.asarray(values, dtype=np.float64)
     if len(sample) < 2:
         return np.zeros(sample.shape[1:])
-    unit = 2.0 ** np.frexp(np.abs(sample).max(axis=0))[1]  # a power of two: no digit is touched
+    unit = 2.0 ** np.frexp(np.abs(sample).max(axis=0))[1]  # a power of two: divisions by it are exact
     return np.asarray(unit * (sample / unit).std(axis=0, ddof=1))
 
 
@@ -117,10 +117,10 @@ def mean_interval(values: ArrayLike) -> Interval:
 def bootstrapped(
     statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], sample: NDArray[np.float64], resamples: int = 500
 ) -> list[Interval]:
-    """Each number that `statistic` makes of a sample, with its interval; the runs, its last axis, are resampled.
+    """Each number that `statistic` computes from a sample, with its bootstrap interval over runs, the last axis.
 
-    A statistic that now and then does not exist, in fewer than one of forty resamples, is nan there. One run has no
-    interval: its ends are nan.
+    `statistic` may return nan, where it does not exist, for fewer than one in forty resamples. The interval of a single
+    run is nan.
     """
     count = sample.shape[-1]
     if count < 2:
@@ -150,7 +150,7 @@ def compare(ours: ArrayLike, theirs: ArrayLike) -> tuple[Interval, Interval]:
 def _bootstrap(
     statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], sample: NDArray[np.float64]
 ) -> Interval:
-    """The percentile bootstrap, always with the same draws: a report says the same each time it is made."""
+    """The percentile bootstrap, with a fixed seed: reports are reproducible."""
     rows = np.random.default_rng(0).choice(sample, (RESAMPLES, sample.size))
     return _interval(float(statistic(sample)), statistic(rows))
 

@@ -1,4 +1,4 @@
-"""DeepSea as a continuing problem: the infinite-horizon version in Hao et al. (2021) of the problem in Osband et al. (2017)."""
+"""DeepSea as a continuing problem: the version of Hao et al. (2021) of the problem of Osband et al. (2017)."""
 
 from __future__ import annotations
 

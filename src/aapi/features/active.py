@@ -1,9 +1,9 @@
-"""What every feature map is compiled to: for each pair (x, a), its non-zero features."""
+"""The compiled form of feature maps for finite problems: the non-zero features of each pair (x, a)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import scipy.sparse
@@ -11,9 +11,10 @@ import scipy.sparse
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from aapi.mdp import FiniteMDP
+    from aapi.mdp.linear_systems import Matrix
 
 __all__ = ["ActiveFeatures", "Features", "per_action"]
 
@@ -35,7 +36,7 @@ class ActiveFeatures:
     one_hot: bool
 
     def check(self, mdp: FiniteMDP) -> ActiveFeatures:
-        """These features with arrays as kernels need them, which check nothing; or an error that says what is wrong."""
+        """These features with arrays as kernels need them; an error if they do not fit the model."""
         pairs = mdp.num_states * mdp.num_actions
         starts = np.ascontiguousarray(self.starts, dtype=np.int64)
         columns = np.ascontiguousarray(self.columns, dtype=np.uint32)
@@ -75,7 +76,7 @@ class Features(Protocol):
         """The non-zero features of every pair."""
 
 
-def per_action(matrix: Any, num_actions: int, *, one_hot: bool = False) -> ActiveFeatures:
+def per_action(matrix: ArrayLike | Matrix, num_actions: int, *, one_hot: bool = False) -> ActiveFeatures:
     """State features ψ(x), a (states, features) matrix, repeated in a block for each action."""
     rows = scipy.sparse.csr_array(matrix, dtype=np.float64, copy=True)
     rows.sum_duplicates()  # kernels rely on ascending columns

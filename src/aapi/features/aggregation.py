@@ -1,4 +1,4 @@
-"""State aggregation: neighbours share a value, so that there is something no data can mend."""
+"""State aggregation: neighbours share a value, which leaves an approximation error."""
 
 from __future__ import annotations
 

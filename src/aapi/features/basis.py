@@ -1,4 +1,4 @@
-"""What every feature map of observation vectors is compiled to, and the kernel that evaluates it."""
+"""The compiled form of feature maps for observation vectors, and the kernels that evaluate it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "FOURIER", "LINEAR", "RADIAL", "TILES", "Basis", "fill_features", "fill_waves", "finish_features", "own_vectors",
@@ -51,7 +51,7 @@ class Basis(NamedTuple):
         return self.size + (self.dimension if self.linear else 0)
 
     def check(self, dimension: int) -> Basis:
-        """This basis as kernels need it, which check nothing, for observations of so many numbers; or an error."""
+        """This basis with arrays as kernels need them; an error if it does not fit observations of that dimension."""
         low, width, matrix, vector = (
             np.ascontiguousarray(array, dtype=np.float64) for array in (self.low, self.width, self.matrix, self.vector)
         )
@@ -72,7 +72,7 @@ class Basis(NamedTuple):
             raise InvalidInput(f"this basis does not fit observations of {dimension} numbers, or itself: {self!r}")
         return Basis(int(self.kind), low, width, order, matrix, vector, float(self.scale), size, bool(self.linear))
 
-    def __call__(self, observations: Any) -> NDArray[np.float64]:
+    def __call__(self, observations: ArrayLike) -> NDArray[np.float64]:
         """ψ of observations of shape (…, dimension)."""
         array = np.ascontiguousarray(observations, dtype=np.float64)
         if array.shape[-1:] != (self.dimension,):
@@ -83,10 +83,11 @@ class Basis(NamedTuple):
         return features.reshape(*array.shape[:-1], self.num_features)
 
     def begin(self, observations: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:
-        """What `finish_features` turns into features: a row for each observation, and the waves and powers in a row.
+        """Rows from which `finish_features` computes features, one per observation; their numbers of waves and powers.
 
-        That is the features themselves, but of a Fourier basis the waves over all coordinates except the last, and the
-        powers of its wave. A row so is less than half as long, and reading costs more than a few products.
+        A row has the features themselves; for a Fourier basis, it has the waves over all coordinates except the last,
+        and the powers of the last wave. Such a row is less than half as long, which saves more time in reading it than
+        the products cost.
         """
         if self.kind != FOURIER:
             return self(observations), self.num_features, 0
@@ -97,7 +98,7 @@ class Basis(NamedTuple):
 
 
 def own_vectors(size: int) -> Basis:
-    """The features of vectors that are features already."""
+    """The identity: for vectors that are features already."""
     return Basis(LINEAR, np.zeros(size), np.ones(size), 0, np.empty((0, 0)), np.empty(0), 1.0, 0, linear=True)
 
 

@@ -1,9 +1,9 @@
-"""What features of observation vectors share: the bounds by which they scale them."""
+"""The interface of feature maps for observation vectors, and how they scale observations by bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_FEATURES", "Bounds", "VectorFeatures", "scaling"]
 
 Bounds = Sequence[float] | float | None
-LARGEST = 1e30  # bounds beyond this are a way to say that there are none
+LARGEST = 1e30  # bounds beyond this count as none
 MOST_FEATURES = 20_000  # a regression on more would take gigabytes
 
 
@@ -44,10 +44,10 @@ def scaling(low: Bounds, high: Bounds, own_low: Bounds, own_high: Bounds) -> tup
         if bottom[j] > top[j] or (own and bottom[j] == top[j]):
             raise InvalidInput(f"observation[{j}] has the bounds [{bottom[j]:g}, {top[j]:g}]: low must be below high")
     width = top - bottom
-    return bottom, np.where(width > 0.0, width, 1.0)  # a number that never changes is as good as any
+    return bottom, np.where(width > 0.0, width, 1.0)  # a constant observation needs no scale
 
 
-def _vector(values: Any, dimension: int, what: str) -> NDArray[np.float64]:
+def _vector(values: Bounds, dimension: int, what: str) -> NDArray[np.float64]:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,9 +1,9 @@
-"""Features from a matrix of the user's."""
+"""Features given as a matrix."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -12,7 +12,10 @@ from aapi.errors import InvalidInput
 from aapi.features.active import ActiveFeatures, per_action
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from aapi.mdp import FiniteMDP
+    from aapi.mdp.linear_systems import Matrix
 
 __all__ = ["FeatureMatrix"]
 
@@ -24,7 +27,7 @@ class FeatureMatrix:
     ψ may be a sparse matrix; the cost of a regression is in proportion to the non-zero entries.
     """
 
-    matrix: Any
+    matrix: ArrayLike | Matrix
 
     def __call__(self, mdp: FiniteMDP) -> ActiveFeatures:
         """The matrix's non-zero entries."""

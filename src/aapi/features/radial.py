@@ -1,4 +1,4 @@
-"""Random Fourier features (Rahimi and Recht 2007): a Gaussian kernel's worth of smooth functions, in any dimension."""
+"""Random Fourier features (Rahimi and Recht 2007), which approximate a Gaussian kernel in any dimension."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Radial:
     """(2/n)^½ cos(ω·s + b), ω ~ N(0, I/width²) and b uniform, n of them: E ψ(s)ᵀψ(t) = exp(−‖s − t‖²/(2 width²)).
 
     s is the observation scaled to [0, 1]. The same seed gives the same features.
-    width: how far apart observations are alike; by default 0.15 √dimension, since distances grow with the dimension.
+    width: the length scale of the kernel; by default 0.15 √dimension, since distances grow with the dimension.
     """
 
     num_features: int = 300

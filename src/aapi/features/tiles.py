@@ -16,7 +16,7 @@ __all__ = ["Tiles"]
 
 @dataclass(frozen=True)
 class Tiles:
-    """`tilings` grids of `tiles` cells a side over the scaled observation, each shifted by another part of a cell.
+    """`tilings` grids of `tiles` cells a side over the scaled observation, each shifted by a different part of a cell.
 
     The shifts of coordinate j go in steps of 2j + 1 parts, which spreads them well (Miller and Glanz 1996). A shifted
     grid needs one more cell a side to cover everything.

@@ -1,8 +1,8 @@
 """The one decorator for compiled kernels, and their cache.
 
-A kernel is a pure function of arrays, compiled by numba on first use and free of the GIL. Its compiled form is kept in
-a folder of this package's own, named by a hash of every kernel source, so that a change in a function it calls can
-never serve stale code. A folder that cannot be written, or an entry that cannot be read, costs a compilation, no more.
+A kernel is a pure function of arrays that numba compiles on first use, and that releases the GIL. Compiled kernels are
+cached in a folder whose name has a hash of all kernel sources, so that a change in a function that a kernel calls never
+leaves stale code. Where the folder cannot be written, or a file cannot be read, the kernel is compiled again.
 
 AAPI_CACHE_DIR=… puts the cache elsewhere; AAPI_INTERPRETED=1 runs the same source in plain Python, with the same bits.
 """
@@ -16,15 +16,20 @@ import os
 import pickle
 import platform
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from aapi.files import atomic_write, uninterrupted
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FunctionType
+
 __all__ = ["INTERPRETED", "cache_folder", "kernel", "kernel_version"]
 
-Function = TypeVar("Function", bound=Any)
+Function = TypeVar("Function", bound="Callable[..., object]")
+NumbaObject: TypeAlias = Any  # dispatchers, signatures, contexts: numba is typed in part only
 
 INTERPRETED = any(os.environ.get(name, "") not in ("", "0") for name in ("AAPI_INTERPRETED", "NUMBA_DISABLE_JIT"))
 DIGEST_BYTES = hashlib.sha256().digest_size
@@ -36,32 +41,34 @@ def kernel(function: Function) -> Function:
         return _interpreted(function)
     import numba
 
-    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled: NumbaObject = numba.njit(nogil=True, error_model="numpy")(function)
     compiled.compile = uninterrupted()(compiled.compile)
-    names = [f"{part.__module__}.{part.__qualname__}" for part in (function, *_kernels_within(function))]
-    if all(name.startswith("aapi.") for name in names):  # the folder's name speaks for this package's sources only
+    names = [
+        f"{part.__module__}.{part.__qualname__}" for part in (function, *_kernels_in(cast("FunctionType", function)))
+    ]
+    if all(name.startswith("aapi.") for name in names):  # the hash covers the sources of this package only
         compiled._cache = KernelCache("-".join(names).replace("<locals>.", ""))
-    return compiled  # type: ignore[no-any-return]
+    return cast("Function", compiled)
 
 
-def _kernels_within(function: Any) -> list[Any]:
-    """The kernels that a function made within another function was given, such as the dynamics of a step loop."""
+def _kernels_in(function: FunctionType) -> list[NumbaObject]:
+    """The kernels in the closure of a function, such as the dynamics of a step loop."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     return [cell for cell in cells if callable(cell)]
 
 
 def _interpreted(function: Function) -> Function:
     @functools.wraps(function)
-    def quiet(*arguments: Any) -> Any:
+    def quiet(*arguments: object) -> object:
         with np.errstate(all="ignore"):  # integers wrap and floats overflow, as they do when compiled
             return function(*arguments)
 
-    return quiet  # type: ignore[return-value]
+    return cast("Function", quiet)
 
 
 @functools.cache
 def kernel_version() -> str:
-    """A hash of all sources that hold kernels: equal versions compute equal bits."""
+    """A hash of all sources with kernels: equal versions compute identical results."""
     digest = hashlib.sha256()
     package = Path(__file__).parent.parent
     for path in sorted(package.rglob("*.py")):
@@ -73,7 +80,7 @@ def kernel_version() -> str:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Where compiled kernels are kept, or nothing if there can be no such folder."""
+    """Where compiled kernels are cached, or None if the folder cannot be made."""
     import llvmlite
     import numba
 
@@ -90,15 +97,15 @@ def cache_folder() -> Path | None:
 
 
 class KernelCache:
-    """One file per kernel, signature and processor, with a checksum; what is wrong with a file makes it absent.
+    """One file per kernel, signature and processor, with a checksum; damaged files are ignored.
 
-    This is the interface that numba's dispatcher expects of its own cache.
+    It has the interface of the cache of numba's dispatchers.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def load_overload(self, signature: Any, target_context: Any) -> Any:
+    def load_overload(self, signature: NumbaObject, target_context: NumbaObject) -> NumbaObject | None:
         """The compiled kernel, or None."""
         try:
             path = self._path(signature, target_context.codegen())
@@ -111,25 +118,25 @@ class KernelCache:
             from numba.core.compiler import CompileResult
 
             target_context.refresh()
-            rebuild: Any = CompileResult._rebuild
+            rebuild: NumbaObject = CompileResult._rebuild
             return rebuild(target_context, *pickle.loads(payload))  # noqa: S301 - our own folder
-        except Exception:  # noqa: BLE001 - whatever is wrong with the file, compiling afresh is right
+        except Exception:  # noqa: BLE001 - whatever is wrong with the file, the kernel is compiled again
             return None
 
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep the compiled kernel, if the folder allows."""
+    def save_overload(self, signature: NumbaObject, compiled: NumbaObject) -> None:
+        """Write the compiled kernel, if that is possible."""
         from numba.core import serialize
 
-        dump: Any = serialize.dumps
+        dump: NumbaObject = serialize.dumps
         path = self._path(signature, compiled.codegen)
         if path is None:
             return
-        with contextlib.suppress(Exception):  # a full disk, a folder that has gone or is read-only: go without
+        with contextlib.suppress(Exception):  # a full disk, a folder that was removed or is read-only
             payload = dump(compiled._reduce())
             with atomic_write(path) as file:
                 file.write(hashlib.sha256(payload).digest() + payload)
 
-    def _path(self, signature: Any, codegen: Any) -> Path | None:
+    def _path(self, signature: NumbaObject, codegen: NumbaObject) -> Path | None:
         folder = cache_folder()
         key = hashlib.sha256(repr((signature, codegen.magic_tuple())).encode()).hexdigest()[:16]
         return folder and folder / f"{self._name}-{key}.kernel"

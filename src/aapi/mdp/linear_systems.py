@@ -1,9 +1,9 @@
-"""Expected sums until a set of states is left: (I − P) x = b, accurate however rarely that happens."""
+"""Linear systems (I − P) x = b for transient states, solved accurately even if they are left very rarely."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -22,11 +22,12 @@ Matrix: TypeAlias = Any  # FloatArray | scipy.sparse.csr_array: scipy ships no t
 
 REDUCTION_SIZE = 400  # up to this size, states are eliminated without a subtraction
 # From this size on, a sparse system is tried by GMRES before it is factorised. On random graphs a factorisation fills
-# in until memory is gone while GMRES needs a handful of products; on grids and cycles it is the other way round.
+# in until memory is gone while GMRES needs a handful of products; on grids and cycles factorisations are cheap, and
+# GMRES is slow.
 ITERATIVE_SIZE = 20_000
 CYCLE = 30  # products in one cycle of GMRES
 CYCLES = 8
-PROGRESS = 1e-3  # what the first cycle must bring the residual down to, or GMRES is given up
+PROGRESS = 1e-3  # if the relative residual after the first cycle is larger, GMRES is given up
 RESIDUAL = 1e-13
 
 
@@ -35,15 +36,22 @@ def is_sparse(matrix: Matrix) -> bool:
     return bool(scipy.sparse.issparse(matrix))
 
 
+class SparseFactors(Protocol):
+    """scipy.sparse.linalg.SuperLU."""
+
+    def solve(self, rhs: FloatArray, trans: str) -> FloatArray:
+        """The solution for the matrix ("N") or its transpose ("T")."""
+
+
 class TransientSystem:
-    """(I − P) x = b and (I − P)ᵀ x = b, for the transitions P among states that are left for good.
+    """(I − P) x = b and (I − P)ᵀ x = b, for the transitions P among transient states.
 
-    transitions: P, (states, states), whose diagonal is not looked at; leaving: the probability of leaving the set, from
-    each state. 1 − P(x, x) is the sum of all other ways out of x, never a difference, so that a state that is left once
-    in 10¹⁵ steps is as good as any.
+    transitions: P, (states, states), whose diagonal is ignored; leaving: the probability of leaving the set, from each
+    state. 1 − P(x, x) is computed as the sum of all other probabilities, never as a difference, so that a state that
+    is left once in 10¹⁵ steps loses no accuracy.
 
-    Small systems are solved by state reduction (Grassmann, Taksar and Heyman 1985), which subtracts nothing; larger
-    ones by LU factors, or by GMRES where that works. Neither of these two is exact for extremely rare transitions.
+    Small systems are solved by state reduction (Grassmann, Taksar and Heyman 1985), which has no subtractions; larger
+    ones by LU factors, or by GMRES where it converges fast. These two lose accuracy for extremely rare transitions.
     """
 
     def __init__(self, transitions: Matrix, leaving: FloatArray) -> None:
@@ -64,7 +72,7 @@ class TransientSystem:
             np.fill_diagonal(self._matrix, 0.0)
             np.fill_diagonal(self._matrix, leaving - self._matrix.sum(axis=1))
         self._iterate = is_sparse(transitions) and transitions.shape[0] >= ITERATIVE_SIZE
-        self._factors: Any = None
+        self._factors: SparseFactors | tuple[FloatArray, IntArray] | None = None
 
     def solve(self, rhs: FloatArray, *, transposed: bool = False) -> FloatArray:
         """The x with (I − P) x = rhs, or (I − P)ᵀ x = rhs."""
@@ -80,22 +88,25 @@ class TransientSystem:
         return x
 
     def _solve_by_reduction(self, rhs: FloatArray, transposed: bool) -> FloatArray:
-        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
+        with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
             return (_solve_reduced_transposed if transposed else _solve_reduced)(self._matrix, self._exits, rhs)
 
     def _solve_by_factors(self, rhs: FloatArray, transposed: bool) -> FloatArray:
-        sparse = is_sparse(self._matrix)
         if self._factors is None:
-            factorise = scipy.sparse.linalg.splu if sparse else scipy.linalg.lu_factor
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
-                try:
-                    self._factors = factorise(self._matrix)
-                except (RuntimeError, scipy.linalg.LinAlgWarning):  # exactly singular
-                    raise _unsolvable() from None
-        if sparse:
-            return np.asarray(self._factors.solve(rhs, "T" if transposed else "N"))
-        return np.asarray(scipy.linalg.lu_solve(self._factors, rhs, trans=int(transposed)))
+            self._factors = self._factorise()
+        if isinstance(self._factors, tuple):
+            return np.asarray(scipy.linalg.lu_solve(self._factors, rhs, trans=int(transposed)))
+        return np.asarray(self._factors.solve(rhs, "T" if transposed else "N"))
+
+    def _factorise(self) -> SparseFactors | tuple[FloatArray, IntArray]:
+        factorise = scipy.sparse.linalg.splu if is_sparse(self._matrix) else scipy.linalg.lu_factor
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+            try:
+                factors: SparseFactors | tuple[FloatArray, IntArray] = factorise(self._matrix)
+            except (RuntimeError, scipy.linalg.LinAlgWarning):  # exactly singular
+                raise _unsolvable() from None
+        return factors
 
 
 def _unsolvable() -> DoesNotExist:
@@ -103,10 +114,11 @@ def _unsolvable() -> DoesNotExist:
 
 
 def _reduce(matrix: FloatArray, leaving: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Take out one state after the other, the last one first, and let the rest jump over it.
+    """Eliminate one state after the other, the last one first, and redistribute the transitions through it.
 
-    Afterwards row k holds, before the diagonal, where k goes among the states before it once those after it are jumped
-    over; column k, above the diagonal, how often those come by; and the second result, how likely a visit to k is over.
+    Afterwards, in the chain observed on the states 0 … k only: row k has, left of the diagonal, the transitions of k;
+    column k has, above the diagonal, the expected visits to k per visit of each state; the second result has the
+    probability of leaving k.
     """
     leaving = leaving.copy()
     exits = np.empty_like(leaving)

@@ -1,9 +1,9 @@
-"""A finite Markov decision process is data: transition probabilities and rewards."""
+"""A finite Markov decision process: transition probabilities and rewards."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import scipy.sparse
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
+
+    from aapi.array_types import AnyArray, Arrays
+
+    Names = Sequence[str] | NDArray[np.str_]
 
 __all__ = ["FiniteMDP"]
 
@@ -27,12 +31,12 @@ ROUNDING = float(np.finfo(float).eps)  # a row further from one than half of thi
 
 
 class FiniteMDP:
-    """P(x'|x, a) and r(x, a), checked once, never changed afterwards.
+    """P(x'|x, a) and r(x, a), checked when it is made, and immutable.
 
     transitions: dense, of shape (states, actions, states); or sparse, of shape (states · actions, states), where row
         x · actions + a holds P(·|x, a). Rows must be probability vectors within 1e-9; they are rescaled to sum to one.
     rewards: (states, actions).
-    state_names, action_names: optional words for people, one each.
+    state_names, action_names: optional, one for each.
     initial_state: where a simulation starts.
     coordinates: optional whole numbers ≥ 0 that describe each state, (states, coordinates): DeepSea's row and column.
     """
@@ -42,8 +46,8 @@ class FiniteMDP:
         transitions: ArrayLike | Matrix,
         rewards: ArrayLike,
         *,
-        state_names: Sequence[str] | None = None,
-        action_names: Sequence[str] | None = None,
+        state_names: Names | None = None,
+        action_names: Names | None = None,
         initial_state: int = 0,
         coordinates: ArrayLike | None = None,
     ) -> None:
@@ -73,17 +77,17 @@ class FiniteMDP:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the transitions are held as a sparse matrix."""
+        """Whether the transitions are stored as a sparse matrix."""
         return is_sparse(self._rows)
 
     @property
     def transitions(self) -> Matrix:
-        """P, in the form it is held in: dense (states, actions, states) or sparse (states · actions, states)."""
+        """P, as it is stored: dense (states, actions, states) or sparse (states · actions, states)."""
         return self._rows if self.is_sparse else self._rows.reshape(self.num_states, self.num_actions, self.num_states)
 
     @property
     def most_successors(self) -> int:
-        """The largest number of successors of a pair, or the number of states where that was not counted."""
+        """The largest number of successors of a pair; for dense transitions, its upper bound, the number of states."""
         return int(np.diff(self._rows.indptr).max()) if self.is_sparse else self.num_states
 
     @property
@@ -158,9 +162,13 @@ class FiniteMDP:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file (arrays only, no pickle); the file appears whole or not at all."""
-        arrays: dict[str, Any] = {"rewards": self.rewards, "initial_state": np.array(self.initial_state)}
+        arrays: dict[str, Matrix] = {"rewards": self.rewards, "initial_state": np.array(self.initial_state)}
         if self.is_sparse:
-            arrays |= {f"transitions_{part}": getattr(self._rows, part) for part in ("data", "indices", "indptr")}
+            arrays |= {
+                "transitions_data": self._rows.data,
+                "transitions_indices": self._rows.indices,
+                "transitions_indptr": self._rows.indptr,
+            }
         else:
             arrays["transitions"] = self.transitions
         if self.coordinates is not None:
@@ -180,18 +188,19 @@ class FiniteMDP:
             raise InvalidInput(
                 f"{path} must hold the arrays transitions and rewards; it holds {', '.join(arrays) or 'nothing'}"
             )
-        extras: dict[str, Any] = {
-            key: arrays[key] for key in ("state_names", "action_names", "coordinates") if key in arrays
-        }
         start = arrays.get("initial_state", np.array(0))
         if start.size != 1 or not np.issubdtype(start.dtype, np.integer):
             raise InvalidInput(f"{path}: initial_state must be one integer, not {start!r}")
         try:
-            return cls(_stored_transitions(arrays), arrays["rewards"], initial_state=int(start.item()), **extras)
+            return cls(
+                _stored_transitions(arrays), arrays["rewards"], state_names=arrays.get("state_names"),
+                action_names=arrays.get("action_names"), initial_state=int(start.item()),
+                coordinates=arrays.get("coordinates"),
+            )  # fmt: skip
         except InvalidInput as error:
             raise InvalidInput(f"{path}: {error}") from None
 
-    def _as_rows(self, transitions: Any) -> Matrix:
+    def _as_rows(self, transitions: Matrix) -> Matrix:
         states, actions = self.num_states, self.num_actions
         if is_sparse(transitions):
             if transitions.shape != (states * actions, states):
@@ -199,7 +208,7 @@ class FiniteMDP:
                     f"sparse transitions must have the shape (states · actions, states) = "
                     f"{(states * actions, states)} to fit the rewards, not {transitions.shape}"
                 )
-            _check_real(transitions.dtype, "transitions")
+            _check_real(transitions, "transitions")
             rows = scipy.sparse.csr_array(transitions, dtype=np.float64, copy=True)
             rows.sum_duplicates()
             return rows
@@ -247,17 +256,17 @@ class FiniteMDP:
         return f"state {row // self.num_actions}, action {row % self.num_actions}"
 
 
-def _float_array(values: Any, what: str) -> FloatArray:
+def _float_array(values: ArrayLike, what: str) -> FloatArray:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):
         array = np.asarray(None)
-    _check_real(array.dtype, what)
+    _check_real(array, what)
     return np.array(array, dtype=np.float64, order="C")
 
 
-def _check_real(dtype: Any, what: str) -> None:
-    if dtype.kind not in "fiub":
+def _check_real(array: AnyArray | Matrix, what: str) -> None:
+    if array.dtype.kind not in "fiub":
         raise InvalidInput(f"{what} must be a rectangular array of real numbers")
 
 
@@ -270,7 +279,7 @@ def _check_finite(what: str, array: FloatArray, num_actions: int) -> None:
         raise InvalidInput(f"{what} of state {state}, action {action} is {value}, {why}")
 
 
-def _names(names: Sequence[str] | None, count: int, what: str) -> tuple[str, ...] | None:
+def _names(names: Names | None, count: int, what: str) -> tuple[str, ...] | None:
     if names is None:
         return None
     if np.ndim(names) != 1:
@@ -293,7 +302,7 @@ def _coordinates(coordinates: ArrayLike, num_states: int) -> IntArray:
     return array
 
 
-def _stored_transitions(arrays: dict[str, Any]) -> Any:
+def _stored_transitions(arrays: Arrays) -> Matrix:
     if "transitions" in arrays:
         return arrays["transitions"]
     try:
