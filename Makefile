@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results untuned settings pictures theory test test-fast js bench interop clean
+.PHONY: reproduce results untuned settings pictures theory test test-fast js bench interop clean house diagram
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
@@ -57,6 +57,14 @@ js: .venv/.installed-dev node_modules/.installed
 	npm run --silent lint
 	npm run --silent types
 	npm run --silent test
+
+# How large the house is, and how tidy: lines, modules, Any, probes, and who asks how Q-functions are held.
+house:
+	@$(PYTHON) tools/house.py src/aapi
+
+# docs/pictures/imports.svg, from the import graph.
+diagram: .venv/.installed-dev
+	$(BIN)/python tools/import_graph.py
 
 # Peers have demands of their own on versions, so the benchmarks live in an environment of their own.
 bench: .venv-bench/.installed

@@ -62,6 +62,11 @@ def shrunk(study):
     return dataclasses.replace(study, steps=1000, runs=2, tuning_runs=1)
 
 
+def test_the_skeletons_of_the_page_on_extending_run():
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "extending.md").read_text(), re.S))
+    exec(compile(code, "extending.md", "exec"), {"__name__": "extending"})  # noqa: S102
+
+
 def test_the_python_of_the_page_on_theory_runs():
     (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "theory.md").read_text(), re.S)
     exec(compile(code, "theory.md", "exec"), {})  # noqa: S102

@@ -116,10 +116,10 @@ def simulator(
 
 def space_of(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None = None) -> QSpace:
     """How Q-functions of a problem are held with these features; or an error if they are not for it."""
-    return _space(env, cast("Hashable", features))
+    own = type(features).__module__.partition(".")[0] != "aapi" and features is not None  # they may change, or not hash
+    return _space(env, features) if own else _cached_space(env, cast("Hashable", features))
 
 
-@functools.lru_cache(SPACES)
 def _space(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None) -> QSpace:
     if isinstance(env, ContinuousProblem):
         chosen = features or Fourier(order=4)
@@ -134,6 +134,11 @@ def _space(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatur
             f"{chosen!r} are features of vectors: a finite problem takes OneHot, Coordinates or a matrix"
         )
     return Tabular(chosen(env).check(env), env.num_actions, env)
+
+
+@functools.lru_cache(SPACES)
+def _cached_space(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None) -> QSpace:
+    return _space(env, features)
 
 
 def step_grid(num_steps: int, points: int = 200) -> NDArray[np.int64]:

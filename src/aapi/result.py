@@ -151,7 +151,8 @@ class PhaseRecorder:
         self.ends.append(time)
         self.marks.append(time - data.steps + data.part_ends)
         self.sums.append(data.reward_sums)
-        self.earned += data.reward_sums.sum(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.earned += data.reward_sums.sum(axis=1)
         self.evaluated.append(evaluated)
         self.next_policy = phase.next_policy
         if phase.exploring is not None:
@@ -207,7 +208,10 @@ WITH_ACTIONS = ("policies", "q_hats", "predictions")
 def joined_result(recorders: Sequence[PhaseRecorder], **about: Any) -> Result:
     """The Result of several chunks of runs. about: the fields that no chunk knows."""
     first, space = recorders[0], recorders[0].space
-    conditioning = [each.conditioning for each in recorders if each.conditioning is not None]
+    conditioning = [
+        np.full(each.runs, np.nan) if each.conditioning is None else each.conditioning for each in recorders
+    ]
+    surprise = [np.stack(each.surprise, axis=1) if each.surprise else np.empty((each.runs, 0)) for each in recorders]
     ends = _padded([np.tile(each.ends, (each.runs, 1)) for each in recorders], about["num_steps"])
     same = all(each.ends == first.ends for each in recorders)
     return Result(
@@ -215,8 +219,8 @@ def joined_result(recorders: Sequence[PhaseRecorder], **about: Any) -> Result:
         rewards=_padded([each.rewards for each in recorders], 0.0),
         cumulated=np.concatenate([each.cumulated for each in recorders]),
         explored=np.concatenate([each.explored for each in recorders]),
-        surprise=_padded([np.stack(each.surprise, axis=1) for each in recorders], np.nan) if first.surprise else None,
-        conditioning=np.concatenate(conditioning) if conditioning else None,
+        surprise=_padded(surprise, np.nan) if any(part.size for part in surprise) else None,
+        conditioning=None if all(each.conditioning is None for each in recorders) else np.concatenate(conditioning),
         final_policy=space.join([each.policy for each in recorders]),
         next_policy=space.join([each.next_policy for each in recorders]),
         record=_record(recorders) if first.record else None,

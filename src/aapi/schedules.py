@@ -26,9 +26,9 @@ class Schedule:
     """
 
     @property
-    def shortest_phase(self) -> int:
-        """No phase is shorter."""
-        return 1
+    def shortest_phase(self) -> int | None:
+        """No phase is shorter; None if that is not known."""
+        return None
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
@@ -37,11 +37,17 @@ class Schedule:
         """The length of a phase, counted from 1, that begins after `time` steps."""
         raise NotImplementedError
 
+    def steps(self, phase: int, time: int, space: QSpace) -> int:
+        """The same, checked."""
+        steps = self(phase, time, space)
+        at_least(1, **{f"the length of phase {phase}": steps})
+        return int(steps)
+
     def count(self, num_steps: int, space: QSpace, gap: int) -> int:
         """How many whole phases there are in so many steps, if `gap` steps lie between them."""
         phases, time = 0, 0
         while True:
-            time += self(phases + 1, time, space)
+            time += self.steps(phases + 1, time, space)
             if time > num_steps:
                 return phases
             phases, time = phases + 1, time + gap
@@ -78,9 +84,7 @@ class _Function(Schedule):
     function: Callable[[int, int, QSpace], int]
 
     def __call__(self, phase: int, time: int, space: QSpace) -> int:
-        steps = self.function(phase, time, space)
-        at_least(1, **{f"the length of phase {phase}": steps})
-        return int(steps)
+        return self.function(phase, time, space)
 
 
 def as_schedule(part: ScheduleLike) -> Schedule:

@@ -63,11 +63,11 @@ def test_rounding_at_the_top_end_falls_to_the_last_possible_action():
     policy = np.array([[[0.0, 0.3, 0.3, 0.0]]])  # what is missing to one stands for rounding, much enlarged
     states, actions = np.empty((2, 1, 1000), dtype=np.int32)
     rewards, sums = np.empty((1, 1000)), np.empty((1, 1))
-    taken = _roll(
+    taken, met = _roll(
         t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, np.array([1000]), None,
         simulation.state, simulation.streams, states, actions, rewards, sums,
     )  # fmt: skip
-    assert taken == 1000
+    assert (taken, met) == (1000, False)
     assert set(actions[0].tolist()) == {1, 2}
     assert abs((actions == 1).mean() - 0.3) < 0.06
 

@@ -245,7 +245,7 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
             f"after {steps} steps it cannot be {filled} steps into phase {stretch.number}, which began after "
             f"{stretch.start} and has {stretch.steps}"
         )
-    if agent.algorithm.lockstep and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
+    if agent.algorithm.knows_phases and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
         raise InvalidInput(f"{state.k} phases do not end after {stretch.start} steps")
     for memory in state.memories.values():
         memory.check_steps(stretch.start)

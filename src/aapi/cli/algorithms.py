@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from aapi.cli.main import Parser
-    from aapi.learners import Learner
+    from aapi.cli.parser import Parser
+    from aapi.json_types import Setting, Settings
+    from aapi.learners.learner import AnyLearner
 
 __all__ = ["add_algorithm_arguments", "flag", "given_settings", "name_the_flag", "read_algorithm"]
 
@@ -22,35 +21,37 @@ CHOICES = {
 }  # fmt: skip
 
 
-def add_algorithm_arguments(command: Parser, *, exact: bool, usual: str = "aapi") -> None:
+def add_algorithm_arguments(command: Parser, *, exact: bool, default: str = "aapi") -> None:
     """Add the algorithm and its settings to a subcommand. exact: whether policies can be evaluated exactly."""
-    command.later(lambda: _add(command, exact, usual))
+    command.defer(lambda: _add(command, exact, default))
 
 
-def _add(command: argparse.ArgumentParser, exact: bool, usual: str) -> None:
+def _add(command: Parser, exact: bool, default: str) -> None:
     from aapi.registry.algorithms import ALGORITHMS, settings_for
     from aapi.registry.parts import PARTS
 
     command.add_argument(
-        "--algorithm", default=usual, metavar="A",
-        help=f"{', '.join(ALGORITHMS)}; aapi needs no tuning, aapi-paper is the paper's (default: {usual})",
+        "--algorithm", default=default, metavar="A",
+        help=f"{', '.join(ALGORITHMS)}; aapi needs no tuning, aapi-paper is the paper's (default: {default})",
     )  # fmt: skip
     group = command.add_argument_group(GROUP)
-    words = {"evaluation": [each for each in PARTS["evaluation"] if exact or each != "exact"]}
-    words["side_information"] = list(PARTS["side_information"])
+    choices = CHOICES | {
+        "evaluation": tuple(each for each in PARTS["evaluation"] if exact or each != "exact"),
+        "side_information": tuple(PARTS["side_information"]),
+    }
     for name, usages in settings_for().items():
-        told = "; ".join(f"{each.setting.help} ({', '.join(each.words)})".strip() for each in usages)
+        text = "; ".join(f"{each.setting.help} ({', '.join(each.words)})".strip() for each in usages)
         kind = usages[0].setting.type
         if name == "phase_length":
             group.add_argument(flag(name), type=_length, metavar="TAU", help="steps between two policies, or growing")
         elif kind is bool:
-            group.add_argument(flag(name), action=argparse.BooleanOptionalAction, help=told)
-        elif name in words or name in CHOICES:
-            group.add_argument(flag(name), choices=words.get(name) or CHOICES[name], help=told)
+            group.add_argument(flag(name), action=argparse.BooleanOptionalAction, help=text)
+        elif name in choices:
+            group.add_argument(flag(name), choices=choices[name], help=text)
         elif name == "exploration":
             group.add_argument(flag(name), metavar="E", help=f"none, or {', '.join(PARTS[name])}, joined by +")
         else:
-            group.add_argument(flag(name), type=kind, metavar="N" if kind is int else "X", help=told)
+            group.add_argument(flag(name), type=kind, metavar="N" if kind is int else "X", help=text)
 
 
 def _length(text: str) -> int | str:
@@ -62,7 +63,7 @@ def _length(text: str) -> int | str:
         return text
 
 
-def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+def given_settings(options: argparse.Namespace) -> dict[str, Setting]:
     """The settings on the command line."""
     from aapi.registry.algorithms import settings_for
 
@@ -70,7 +71,7 @@ def given_settings(options: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def read_algorithm(options: argparse.Namespace, defaults: Mapping[str, Any]) -> tuple[Learner[Any], dict[str, Any]]:
+def read_algorithm(options: argparse.Namespace, defaults: Settings) -> tuple[AnyLearner, dict[str, Setting]]:
     """The algorithm that the command line describes, and its settings with all defaults filled in."""
     from aapi.registry.algorithms import make_algorithm
 

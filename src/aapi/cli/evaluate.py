@@ -1,4 +1,4 @@
-"""`aapi evaluate`: how a saved agent does."""
+"""`aapi evaluate`: the average reward of a saved agent, and a video of it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
-from aapi.cli.text import print_facts
+from aapi.cli.text import print_table
 from aapi.errors import InvalidInput
 from aapi.registry.gymnasium_ids import make_environment
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL.Image import Image
+
+    from aapi.cli.parser import Commands
+    from aapi.gymnasium_types import Env
+    from aapi.json_types import JsonObject
 
 __all__ = ["add_command"]
 
@@ -24,7 +33,7 @@ EXAMPLES = """examples:
 MOST_FRAMES, WIDEST = 500, 400
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Commands) -> None:
     """Add `evaluate` to the command line."""
     command = commands.add_parser(
         "evaluate",
@@ -35,9 +44,9 @@ def add_command(commands: Any) -> None:
     )
     command.add_argument("agent", help="a file that aapi train saved")
     command.add_argument("--steps", type=int, default=2000, metavar="T", help="default: 2000")
-    command.add_argument("--seed", type=int, default=1000, metavar="S", help="of the environment (default: 1000)")
+    command.add_argument("--seed", type=int, default=1000, metavar="S", help="seed of the environment (default: 1000)")
     command.add_argument("--deterministic", action="store_true", help="take the most likely action, not a random one")
-    command.add_argument("--env", metavar="ID", help="the environment, if it is not known by the id it had")
+    command.add_argument("--env", metavar="ID", help="the environment, if its id has changed")
     command.add_argument("--video", metavar="FILE.gif", help="film it (pip install 'aapi[video]')")
     command.add_argument("--json", action="store_true", help="print one JSON object")
     command.set_defaults(run=evaluate)
@@ -53,8 +62,8 @@ def evaluate(options: argparse.Namespace) -> None:
     film = Film(options.video, options.steps) if options.video else None
     agent = load(options.agent)
     try:
-        drawn = {"render_mode": "rgb_array"} if film else {}
-        env = made_environment(options.agent, options.env, make_environment, **drawn)
+        arguments = {"render_mode": "rgb_array"} if film else {}
+        env = made_environment(options.agent, options.env, make_environment, **arguments)
     except InvalidInput as error:
         raise InvalidInput(f"this environment cannot be filmed: {error}" if film else str(error)) from None
     show = not options.json and sys.stderr.isatty()
@@ -63,7 +72,7 @@ def evaluate(options: argparse.Namespace) -> None:
     )
     if film:
         film.write(fps=int(env.metadata.get("render_fps", 30)))
-    facts = {
+    summary: JsonObject = {
         "steps": options.steps,
         "average_reward": score.average_reward,
         "standard_error": score.standard_error,
@@ -73,7 +82,7 @@ def evaluate(options: argparse.Namespace) -> None:
         "actions": score.action_shares,
     }
     if options.json:
-        print(json.dumps(facts | {"video": options.video}, allow_nan=False))
+        print(json.dumps(summary | {"video": options.video}, allow_nan=False))
         return
     margin = "" if score.standard_error is None else f" ± {score.standard_error:.2g} (standard error)"
     rows = [("average reward", f"{score.average_reward:.5g}{margin}, over {options.steps} steps")]
@@ -85,14 +94,14 @@ def evaluate(options: argparse.Namespace) -> None:
     rows.append(("actions", ", ".join(f"{a}: {share:.1%}" for a, share in enumerate(score.action_shares))))
     if film:
         rows.append(("video", options.video))
-    print_facts(options.agent, f": {agent.num_steps} steps learnt", rows)
+    print_table(options.agent, f": {agent.num_steps} steps learnt", rows)
 
 
 class Film:
-    """Frames of an evaluation, and the GIF they become."""
+    """Collects frames of an evaluation, and writes them as a GIF."""
 
     def __init__(self, path: str, steps: int) -> None:
-        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pygame, where it draws, needs no window for this
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # so that pygame opens no window
         try:
             import PIL.Image
         except ImportError:
@@ -103,14 +112,14 @@ class Film:
             raise InvalidInput(f"--video {path}: the folder {Path(path).parent} does not exist")
         self._path, self._image = path, PIL.Image
         self._every = math.ceil(steps / MOST_FRAMES)
-        self._frames: list[Any] = []
+        self._frames: list[Image] = []
 
-    def __call__(self, step: int, env: Any) -> None:
-        """Take a picture, of every so many steps."""
-        if step % self._every:
+    def __call__(self, step: int, env: Env | None) -> None:
+        """Add a frame of the environment; of long evaluations, every n-th step only."""
+        if env is None or step % self._every:
             return
         try:
-            picture = self._image.fromarray(env.render())
+            picture = self._image.fromarray(cast("NDArray[np.uint8]", env.render()))
         except Exception as error:  # noqa: BLE001 - whatever the environment's drawing raises
             raise InvalidInput(f"this environment cannot be filmed: {' '.join(str(error).split())}") from None
         if picture.width > WIDEST:

@@ -1,4 +1,4 @@
-"""What `aapi reproduce` and `aapi sweep` share: where runs are done and kept, and the closing table."""
+"""Shared by `aapi reproduce` and `aapi sweep`: the options for running and storing, and the tables at the end."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import json
 import shlex
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.checks import at_least
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from aapi.experiments import Study
 
 __all__ = ["add_experiment_arguments", "run_experiment"]
 
@@ -21,9 +23,9 @@ ENGINES = ("threads", "processes", "dask")
 
 
 def add_experiment_arguments(command: argparse.ArgumentParser) -> None:
-    """Add where to run and where to keep results to a subcommand."""
-    command.add_argument("--runs", type=int, metavar="N", help="runs of each that are reported")
-    command.add_argument("--seed", type=int, metavar="S", help="of the runs that are reported; tuning has another one")
+    """Add the options for running and storing experiments to a subcommand."""
+    command.add_argument("--runs", type=int, metavar="N", help="runs of each configuration that are reported")
+    command.add_argument("--seed", type=int, metavar="S", help="seed of the reported runs; tuning uses another one")
     command.add_argument("--out", default="results", metavar="DIR", help="folder for results (default: results)")
     command.add_argument(
         "--engine", choices=ENGINES,
@@ -35,15 +37,15 @@ def add_experiment_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
 
 
-def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> None:
-    """Run, or go on, and print what came out."""
+def run_experiment(options: argparse.Namespace, studies: Callable[[], Study | Sequence[Study]]) -> None:
+    """Run or continue, and print the results."""
     for name in ("runs", "workers"):
-        if getattr(options, name) is not None:
-            at_least(1, **{f"--{name}": getattr(options, name)})
+        if (count := vars(options)[name]) is not None:
+            at_least(1, **{f"--{name}": count})
     if options.seed is not None:
         at_least(0, **{"--seed": options.seed})
     if options.address is not None and options.engine != "dask":
-        raise InvalidInput("--address is of a Dask cluster: use --engine dask with it")
+        raise InvalidInput("--address is for a Dask cluster: add --engine dask")
     from aapi.experiments import Interrupted, run_studies
     from aapi.report.folder import write_pages
     from aapi.report.tables import closing_tables
@@ -54,7 +56,7 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> N
             studies(), options.out, engine=options.engine, workers=options.workers, address=options.address,
             progress=not options.json, retry_failed=options.retry_failed,
         )  # fmt: skip
-    except Interrupted as stop:  # in order: nothing is under way any more
+    except Interrupted as stop:  # all batches in flight have finished
         again = shlex.join(["aapi", *sys.argv[1:]])
         print(f"aapi {options.command}: interrupted; {stop}; to go on: {again}", file=sys.stderr)
         sys.exit(130)
@@ -64,10 +66,10 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Any]) -> N
             print(line, flush=True)
     page, tables = write_pages(options.out)
     if options.json:
-        facts = summary.to_dict() | {
+        printed = summary.to_dict() | {
             "out": options.out, "page": str(page), "tables": str(tables), "session_seconds": seconds,
         }  # fmt: skip
-        print(json.dumps(facts, allow_nan=False))
+        print(json.dumps(printed, allow_nan=False))
         return
     print(f"\nThis took {seconds:.0f} s. Look at {page}; the same tables as text are in {tables}.")
-    print(f"aapi export {shlex.quote(options.out)} runs.csv gives every run to other programs.")
+    print(f"aapi export {shlex.quote(options.out)} runs.csv writes every run for other programs.")

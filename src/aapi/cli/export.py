@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aapi.cli.text import plural
+
+if TYPE_CHECKING:
+    from aapi.cli.parser import Commands
 
 __all__ = ["add_command"]
 
@@ -16,7 +19,7 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Commands) -> None:
     """Add `export` to the command line."""
     command = commands.add_parser(
         "export",
@@ -28,12 +31,12 @@ def add_command(commands: Any) -> None:
     command.add_argument("folder", help="where aapi reproduce or aapi sweep put its results")
     command.add_argument("file", help="what to write; its ending, .csv or .parquet, says the format")
     command.add_argument("--curves", action="store_true", help="a row for each run and step of its curve instead")
-    command.add_argument("--json", action="store_true", help="say what was written as a JSON object")
+    command.add_argument("--json", action="store_true", help="print what was written as a JSON object")
     command.set_defaults(run=export)
 
 
 def export(options: argparse.Namespace) -> None:
-    """Export and say what was written."""
+    """Export, and print what was written."""
     from aapi.experiments import Store
     from aapi.experiments import export as write
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aapi.cli.text import plural
+
+if TYPE_CHECKING:
+    from aapi.cli.parser import Commands
 
 __all__ = ["add_command"]
 
@@ -17,7 +20,7 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Commands) -> None:
     """Add `figures` to the command line."""
     command = commands.add_parser(
         "figures",
@@ -30,12 +33,12 @@ def add_command(commands: Any) -> None:
     command.add_argument("--out", metavar="DIR", help="where to put them (default: figures in the folder)")
     command.add_argument("--format", choices=("pdf", "svg", "png"), action="append", help="default: all three")
     command.add_argument("--log-steps", action="store_true", help="steps on a logarithmic axis")
-    command.add_argument("--json", action="store_true", help="say what was written as a JSON object")
+    command.add_argument("--json", action="store_true", help="print what was written as a JSON object")
     command.set_defaults(run=figures)
 
 
 def figures(options: argparse.Namespace) -> None:
-    """Draw and say what was written."""
+    """Draw, and print what was written."""
     from aapi.report.figures import write_figures
     from aapi.report.panels import FORMATS
 

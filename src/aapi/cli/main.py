@@ -1,4 +1,4 @@
-"""Parsing the command line, and turning errors into one line and exit status 2."""
+"""The entry point: parses the command line, and reports errors in one line with exit status 2."""
 
 from __future__ import annotations
 
@@ -8,54 +8,33 @@ import os
 import signal
 import sys
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 import aapi
 from aapi.cli import evaluate, export, figures, report, reproduce, run, solve, sweep, theory, train, tune, watch
+from aapi.cli.parser import Parser
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["main"]
 
 EXAMPLES = """examples:
   aapi reproduce                                 the paper's figures, in two minutes
-  aapi sweep study.toml --out results            a study of your own
+  aapi sweep study.toml --out results            your own study
   aapi watch results                             its curves as they grow, in the browser
   aapi tune deep-sea --search eta=0.01..100      good settings
   aapi train CartPole-v1 --save cart.aapi        an agent for any Gymnasium environment with discrete actions
   aapi evaluate cart.aapi --video cart.gif       see how it does
   aapi solve ergodic --states 10 --actions 2     the exact optimum of a built-in problem
-  aapi solve model.npz --json                    the same for a model of yours, for machines
+  aapi solve model.npz --json                    the same for your own model, as JSON
   aapi run deep-sea --size 20 --runs 50          learn, and compare with the optimum
-  aapi theory ergodic --states 10 --actions 2    regret, taken apart, against the bounds of the paper
+  aapi theory ergodic --states 10 --actions 2    the decomposition of regret, and the bounds of the paper
 """
 
 
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line. Arguments that take long to find out are added when they are needed."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._later: list[Callable[[], None]] = []
-
-    def later(self, add: Callable[[], None]) -> None:
-        """Call this before anything is parsed or help is printed, and only then."""
-        self._later.append(add)
-
-    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
-        """Parse, with all arguments in place."""
-        while self._later:
-            self._later.pop(0)()
-        return super().parse_known_args(*arguments, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Print one line and exit with status 2."""
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
-
-
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The whole command line."""
     top = Parser(
         prog="aapi",
@@ -76,22 +55,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="replace")  # a terminal without ± still gets the numbers
+                stream.reconfigure(errors="replace")  # for terminals that cannot show ±
         options = parser().parse_args(arguments)
         name = f"aapi {options.command}"
-        with _interrupts_as_such():
+        with _interrupts_raised():
             options.run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, `head` for one, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt as stop:
         with suppress(ValueError):  # in another thread there is no Ctrl-C
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # asked once is enough
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C changes nothing
         where = f" {stop}" if str(stop) else ""
         print(f"{name}: interrupted{where}", file=sys.stderr, flush=True)
-        if "multiprocessing.util" in sys.modules:  # give back semaphores, or their keeper warns of them
+        if "multiprocessing.util" in sys.modules:  # release semaphores, or their tracker warns
             sys.modules["multiprocessing.util"]._run_finalizers(0)
-        os._exit(130)  # at once: threads may be deep in a long kernel, and nothing of theirs is wanted any more
+        os._exit(130)  # at once: threads may be in a long kernel
     except MemoryError:
         print(f"{name}: not enough memory for a problem of this size", file=sys.stderr)
         return 2
@@ -102,8 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _interrupts_as_such() -> Iterator[None]:
-    """What goes wrong in tidying up after Ctrl-C, or takes it for an error, is still Ctrl-C."""
+def _interrupts_raised() -> Iterator[None]:
+    """Raise the KeyboardInterrupt that caused an error, in its clean-up for example, instead of that error."""
     try:
         yield
     except Exception as error:

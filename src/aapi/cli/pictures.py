@@ -1,13 +1,16 @@
-"""Small pictures of policies, in characters: for grids and for problems of few states."""
+"""Pictures of policies in characters, for grids and for problems with few states."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.cli.text import bar, coloured, fancy, line_length, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from aapi.mdp import FiniteMDP, Solution
 
@@ -18,48 +21,50 @@ LEAST_WIDTH = 8  # of bars
 
 
 def solution_picture(mdp: FiniteMDP, solution: Solution) -> Iterator[str]:
-    """The optimal policy where it leads; for few states, with the share of time spent in each."""
+    """The optimal policy in the states it visits in the long run, or in all, with the share of time spent in each."""
     shape, shares = _grid(mdp), _shares(mdp, solution)
     if shares is None:
         return
     if shape is not None:
-        yield "the optimal policy, row by row, where it leads in the long run:"
+        yield "the optimal policy, row by row, in the states it visits in the long run:"
         yield from _rows(mdp, shape, solution.policy, shares > 0.0)
         return
-    words, names = _words(mdp), _names(mdp)
-    states, actions = max(5, *map(len, words)), max(6, *(len(names[action]) for action in solution.policy))
+    labels, names = _state_labels(mdp), _action_names(mdp)
+    states, actions = max(5, *map(len, labels)), max(6, *(len(names[action]) for action in solution.policy))
     width = line_length() - states - actions - 12
     if width < LEAST_WIDTH:
         return
     yield f"{'state':<{states}}  {'action':<{actions}}  share of time"
-    for word, action, share in zip(words, solution.policy, shares, strict=True):
+    for label, action, share in zip(labels, solution.policy, shares, strict=True):
         drawn = coloured(bar(share / max(shares), width), 34)
-        yield f"{word:<{states}}  {names[action]:<{actions}}  {share:<6.3f}  {drawn}".rstrip()
+        yield f"{label:<{states}}  {names[action]:<{actions}}  {share:<6.3f}  {drawn}".rstrip()
 
 
-def learned_picture(mdp: FiniteMDP, policies: Any) -> Iterator[str]:
-    """What runs ended with: actions on a grid, else the probability of the optimal one. (runs, states, actions)."""
+def learned_picture(mdp: FiniteMDP, policies: NDArray[np.float64]) -> Iterator[str]:
+    """The last policies of runs, (runs, states, actions): actions on a grid, or the probability of the optimal one."""
     if not _is_small(mdp):
         return
     shape, mean = _grid(mdp), policies.mean(axis=0)
     if shape is not None:
-        yield f"what runs do at the end, row by row ({_dot()}: no action in two thirds of cases):"
+        yield f"the last policies, row by row ({_dot()}: no action has a probability above 2/3 on average):"
         yield from _rows(mdp, shape, mean.argmax(axis=1), mean.max(axis=1) > 2 / 3)
         return
     from aapi.mdp import solve
 
-    words = _words(mdp)
-    states = max(map(len, words))
+    labels = _state_labels(mdp)
+    states = max(map(len, labels))
     width = line_length() - states - 11
     if width < LEAST_WIDTH:
         return
     yield "probability of the optimal action at the end, mean over runs, by state:"
-    for word, chance in zip(words, mean[range(mdp.num_states), solve(mdp).policy], strict=True):
-        yield f"  {word:>{states}}  {chance:.3f}  {coloured(bar(chance, width), 34)}".rstrip()
+    for label, chance in zip(labels, mean[range(mdp.num_states), solve(mdp).policy], strict=True):
+        yield f"  {label:>{states}}  {chance:.3f}  {coloured(bar(chance, width), 34)}".rstrip()
 
 
-def _rows(mdp: FiniteMDP, shape: tuple[int, int], actions: Any, shown: Any) -> Iterator[str]:
-    letters = [coloured(mark, 34) for mark in marks(_names(mdp))]
+def _rows(
+    mdp: FiniteMDP, shape: tuple[int, int], actions: NDArray[np.int64], shown: NDArray[np.bool_]
+) -> Iterator[str]:
+    letters = [coloured(mark, 34) for mark in marks(_action_names(mdp))]
     drawn = [letters[action] if show else _dot() for action, show in zip(actions, shown, strict=True)]
     for row in range(shape[0]):
         yield "  " + " ".join(drawn[row * shape[1] : (row + 1) * shape[1]])
@@ -69,16 +74,16 @@ def _dot() -> str:
     return coloured("·" if fancy() else ".", 2)
 
 
-def _names(mdp: FiniteMDP) -> Sequence[str]:
+def _action_names(mdp: FiniteMDP) -> Sequence[str]:
     return _printable(mdp.action_names or [f"action {action}" for action in range(mdp.num_actions)])
 
 
 def _printable(names: Sequence[str]) -> list[str]:
-    """Names of a file may hold what would move the cursor."""
+    """Names with ? for control characters, which a model file may contain."""
     return ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names]
 
 
-def _words(mdp: FiniteMDP) -> Sequence[str]:
+def _state_labels(mdp: FiniteMDP) -> Sequence[str]:
     return _printable(mdp.state_names or [str(state) for state in range(mdp.num_states)])
 
 
@@ -86,8 +91,8 @@ def _is_small(mdp: FiniteMDP) -> bool:
     return mdp.num_states <= MOST_ROWS or _grid(mdp) is not None
 
 
-def _shares(mdp: FiniteMDP, solution: Solution) -> Any:
-    """The share of time that the optimal policy spends in each state; nothing if that depends on the start."""
+def _shares(mdp: FiniteMDP, solution: Solution) -> NDArray[np.float64] | None:
+    """The share of time that the optimal policy spends in each state; None if that depends on the start."""
     if not _is_small(mdp) or len(solution.values.chain.recurrent_classes) > 1:
         return None
     return solution.values.stationary_distribution

@@ -19,7 +19,7 @@ __all__ = ["add_problem_arguments", "given_sizes", "read_problem"]
 def add_problem_arguments(
     command: argparse.ArgumentParser, others: str = "or a model file (.npz)", *, finite: bool = False
 ) -> None:
-    """Add the problem and its sizes to a subcommand. finite: whether it has to have a model."""
+    """Add the problem and its sizes to a subcommand. finite: whether only problems with a finite model are allowed."""
     names = [name for name in PROBLEMS if name != "cartpole" or not finite]
     command.add_argument("problem", help=f"{', '.join(names)}, {others}")
     group = command.add_argument_group("size of a built-in problem")
@@ -33,8 +33,8 @@ def add_problem_arguments(
 
 def given_sizes(options: argparse.Namespace) -> dict[str, int]:
     """The sizes on the command line."""
-    words = sorted({option for parameters in PROBLEMS.values() for option in parameters})
-    return {option: value for option in words if (value := getattr(options, option)) is not None}
+    names = sorted({option for parameters in PROBLEMS.values() for option in parameters})
+    return {name: value for name in names if (value := vars(options)[name]) is not None}
 
 
 def read_problem(options: argparse.Namespace) -> FiniteMDP | ContinuousProblem:

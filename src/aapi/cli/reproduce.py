@@ -1,11 +1,15 @@
-"""`aapi reproduce`: the paper's figures, tuned on runs of their own."""
+"""`aapi reproduce`: the paper's figures, with algorithms tuned on separate runs."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aapi.cli.experiments import add_experiment_arguments, run_experiment
+
+if TYPE_CHECKING:
+    from aapi.cli.parser import Commands
+    from aapi.experiments import Study
 
 __all__ = ["add_command"]
 
@@ -15,16 +19,16 @@ EXAMPLES = """examples:
   aapi reproduce untuned --preset paper               AAPI without tuning, against tuned rivals
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786
 
-The same command goes on where it was stopped, whatever stopped it.
+After an interruption, the same command continues where it stopped.
 """
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Commands) -> None:
     """Add `reproduce` to the command line."""
     command = commands.add_parser(
         "reproduce",
         help="reproduce the paper's figures",
-        description="Run AAPI, POLITEX and RLSVI on the paper's problems: tune each on runs of their own, then report.",
+        description="Run AAPI, POLITEX and RLSVI on the paper's problems: tune each on separate runs, then report.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -45,7 +49,7 @@ def add_command(commands: Any) -> None:
 def reproduce(options: argparse.Namespace) -> None:
     """Run and print."""
 
-    def studies() -> Any:
+    def studies() -> list[Study]:
         from aapi.experiments import reproduction
 
         return reproduction(options.figure, options.preset, options.runs, options.seed or 0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from aapi.cli.algorithms import add_algorithm_arguments, name_the_flag, read_algorithm
 from aapi.cli.pictures import learned_picture
 from aapi.cli.problems import add_problem_arguments, read_problem
-from aapi.cli.text import plural, print_facts, print_picture, text_plot
+from aapi.cli.text import plural, print_picture, print_table, text_plot
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
 from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP, make_features
@@ -18,6 +18,11 @@ from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP, make_feature
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from aapi.cli.parser import Commands
+    from aapi.json_types import Settings
     from aapi.result import Result
 
 __all__ = ["add_command"]
@@ -31,7 +36,37 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Any) -> None:
+class MeanAndStd(TypedDict):
+    """Of a number, over runs."""
+
+    mean: float
+    std: float
+
+
+class AverageReward(MeanAndStd):
+    """Also of the worst run."""
+
+    worst: float
+
+
+class RunSummary(TypedDict):
+    """What `--json` prints, except for the settings."""
+
+    average_reward: AverageReward
+    optimal_gain: float
+    regret: MeanAndStd
+    last_tenth: float
+    last_tenth_std: float
+    explored: float
+    surprise: float | None
+    conditioning: float | None
+    runs: int
+    steps: int
+    seconds: float
+    steps_per_second: float
+
+
+def add_command(commands: Commands) -> None:
     """Add `run` to the command line."""
     command = commands.add_parser(
         "run",
@@ -64,19 +99,19 @@ def run(options: argparse.Namespace) -> None:
         )  # fmt: skip
     except InvalidInput as error:
         raise name_the_flag(error, options) from None
-    facts = describe(result)
+    summary = summarise(result)
     if options.json:
-        print(json.dumps(facts | {"settings": settings}, allow_nan=False))
+        print(json.dumps({**summary, "settings": settings}, allow_nan=False))
     else:
-        show(options, result, facts, settings)
+        show(options, result, summary, settings)
 
 
-def describe(result: Result) -> dict[str, Any]:
-    """What `--json` prints."""
+def summarise(result: Result) -> RunSummary:
+    """Means over runs, and their standard deviations."""
     average = result.average_reward[:, -1]
     last_tenth = result.average_reward_since(0.9)
     return {
-        "average_reward": _mean_and_std(average) | {"worst": float(average.min())},
+        "average_reward": {**_mean_and_std(average), "worst": float(average.min())},
         "optimal_gain": result.optimal_gain,
         "regret": _mean_and_std(result.regret[:, -1]),
         "last_tenth": float(last_tenth.mean()),
@@ -91,46 +126,48 @@ def describe(result: Result) -> dict[str, Any]:
     }
 
 
-def _mean_and_std(values: Any) -> dict[str, float]:
+def _mean_and_std(values: NDArray[np.float64]) -> MeanAndStd:
     scale = float(abs(values).max()) or 1.0  # squares of large rewards would overflow
     deviation = scale * float((values / scale).std(ddof=1)) if len(values) > 1 else 0.0
     return {"mean": float(values.mean()), "std": deviation}
 
 
-def inside_rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What the algorithm tells of itself, if it does."""
-    if facts["explored"]:
-        yield "explored", f"{facts['explored']:.4g} steps of a run, {facts['explored'] / facts['steps']:.1%}"
-    if facts["surprise"] is not None:
-        yield "surprise", f"{facts['surprise']:.4g}, ‖Q̂ − M‖ over states and phases: what predictions leave"
-    if facts["conditioning"] is not None:
-        yield "conditioning", f"{facts['conditioning']:.2g}, of the worst equations"
+def diagnostics(summary: RunSummary) -> Iterator[tuple[str, str]]:
+    """Rows about exploration, predictions and equations, where the algorithm has them."""
+    if summary["explored"]:
+        yield "explored", f"{summary['explored']:.4g} steps of a run, {summary['explored'] / summary['steps']:.1%}"
+    if summary["surprise"] is not None:
+        yield "surprise", f"{summary['surprise']:.4g}, ‖Q̂ − M‖ over states and phases: the error of predictions"
+    if summary["conditioning"] is not None:
+        yield "conditioning", f"{summary['conditioning']:.2g}, the worst condition number of the equations"
 
 
-def show(options: argparse.Namespace, result: Result, facts: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Print table and plot for people."""
-    average, regret, gain = facts["average_reward"], facts["regret"], facts["optimal_gain"]
+def show(options: argparse.Namespace, result: Result, summary: RunSummary, settings: Settings) -> None:
+    """Print the table and the plot."""
+    from aapi.mdp import FiniteMDP
+
+    average, regret, gain = summary["average_reward"], summary["regret"], summary["optimal_gain"]
     share = f", {average['mean'] / gain:.1%} of the optimum" if gain > 0 else ""
     shown = (f"{name.replace('_', ' ')} {value}" for name, value in settings.items())
-    env: Any = result.env
-    finite = hasattr(env, "num_states")
-    size = f"{plural(env.num_states, 'state')}, " if finite else f"{len(env.low)} numbers observed, "
-    size += plural(env.num_actions, "action")
+    env = result.env
+    finite = isinstance(env, FiniteMDP)
+    observed = plural(env.num_states, "state") if isinstance(env, FiniteMDP) else f"{len(env.low)} numbers observed"
+    size = f"{observed}, {plural(env.num_actions, 'action')}"
     rows = [
-        ("runs", f"{facts['runs']}, of {facts['steps']} steps; means ± standard deviations over runs"),
+        ("runs", f"{summary['runs']}, of {summary['steps']} steps; means ± standard deviations over runs"),
         ("average reward", f"{average['mean']:.5g} ± {average['std']:.2g}{share}; worst run {average['worst']:.5g}"),
-        ("last tenth", f"{facts['last_tenth']:.5g} ± {facts['last_tenth_std']:.2g}"),
+        ("last tenth", f"{summary['last_tenth']:.5g} ± {summary['last_tenth_std']:.2g}"),
         ("optimal gain", f"{gain:.9g}" if finite else f"at most {gain:.9g}"),
         ("regret", f"{regret['mean']:.5g} ± {regret['std']:.2g}"),
-        *inside_rows(facts),
+        *diagnostics(summary),
         ("settings", ", ".join(shown)),
-        ("time", f"{facts['seconds']:.2f} s, {facts['steps_per_second'] / 1e6:.3g} million steps a second"),
+        ("time", f"{summary['seconds']:.2f} s, {summary['steps_per_second'] / 1e6:.3g} million steps a second"),
     ]
     if isinstance(settings["phase_length"], int) and settings["phase_length"] > options.steps:
         rows.insert(1, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     title = f"{options.algorithm} on {options.problem}"
-    print_facts(title, f": {size}", rows)
+    print_table(title, f": {size}", rows)
     print("\naverage reward so far, mean over runs:")
     print(text_plot(result.grid, -result.curve.mean(axis=0), reference=gain, label="optimum"))
-    if finite:
-        print_picture(learned_picture(env, result.final_policy))
+    if isinstance(env, FiniteMDP):
+        print_picture(learned_picture(env, cast("NDArray[np.float64]", result.final_policy)))

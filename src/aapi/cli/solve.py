@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.cli.pictures import solution_picture
 from aapi.cli.problems import add_problem_arguments, read_problem
-from aapi.cli.text import plural, print_facts, print_picture
+from aapi.cli.text import plural, print_picture, print_table
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.progress import showing_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from aapi.cli.parser import Commands
+    from aapi.json_types import Json, JsonObject
     from aapi.mdp import FiniteMDP, Solution
 
 __all__ = ["add_command"]
@@ -28,7 +33,7 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Commands) -> None:
     """Add `solve` to the command line."""
     command = commands.add_parser(
         "solve",
@@ -51,19 +56,19 @@ def run(options: argparse.Namespace) -> None:
     if not isinstance(mdp, FiniteMDP):
         raise InvalidInput(f"{options.problem} has no finite model to solve: learn it with aapi run {options.problem}")
     solution = solve(mdp)
-    facts = describe(mdp, solution)
+    summary = summarise(mdp, solution)
     if options.measures:
         with showing_progress(not options.json and sys.stderr.isatty()):
-            facts |= measure(mdp, solution)
+            summary |= measures(mdp, solution)
     if options.json:
-        print(json.dumps(facts, allow_nan=False))
+        print(json.dumps(summary, allow_nan=False))
     else:
-        show(options.problem, mdp, facts)
+        show(options.problem, solution, summary)
         print_picture(solution_picture(mdp, solution))
 
 
-def describe(mdp: FiniteMDP, solution: Solution) -> dict[str, Any]:
-    """What `--json` prints."""
+def summarise(mdp: FiniteMDP, solution: Solution) -> JsonObject:
+    """What `--json` prints; what does not exist is None, with a reason."""
     chain = solution.values.chain
     return {
         "states": mdp.num_states,
@@ -79,11 +84,11 @@ def describe(mdp: FiniteMDP, solution: Solution) -> dict[str, Any]:
     }
 
 
-def measure(mdp: FiniteMDP, solution: Solution) -> dict[str, Any]:
+def measures(mdp: FiniteMDP, solution: Solution) -> JsonObject:
     """What `--measures` adds."""
     from aapi.mdp import diameter, mismatch, optimal_mismatch, worst_mixing_time
 
-    facts = {
+    summary = {
         **_if_exists("mismatch", lambda: mismatch(mdp)),
         **_if_exists("mismatch_optimal", lambda: optimal_mismatch(solution)),
         **_if_exists("diameter", lambda: diameter(mdp)),
@@ -91,62 +96,71 @@ def measure(mdp: FiniteMDP, solution: Solution) -> dict[str, Any]:
     try:
         worst = worst_mixing_time(mdp)
     except (DoesNotExist, TooLarge) as error:
-        return facts | {"worst_mixing_time": None, "worst_mixing_time_reason": str(error)}
-    return facts | {"worst_mixing_time": worst.time, "worst_mixing_time_exact": worst.exact}
+        return summary | {"worst_mixing_time": None, "worst_mixing_time_reason": str(error)}
+    return summary | {"worst_mixing_time": worst.time, "worst_mixing_time_exact": worst.exact}
 
 
-def _if_exists(name: str, compute: Callable[[], Any]) -> dict[str, Any]:
+def _if_exists(name: str, compute: Callable[[], Json]) -> JsonObject:
     try:
         return {name: compute()}
     except (DoesNotExist, TooLarge) as error:
         return {name: None, f"{name}_reason": str(error)}
 
 
-def _one_or_all(values: Any) -> Any:
-    return float(values[0]) if (values == values[0]).all() else values.tolist()
+def _one_or_all(values: NDArray[np.float64]) -> float | list[float]:
+    """The number that all states have in common, or that of each state."""
+    return float(values[0]) if (values == values[0]).all() else [float(value) for value in values]
 
 
-def show(title: str, mdp: FiniteMDP, facts: dict[str, Any]) -> None:
-    """Print the table for people."""
-    size = f"{plural(mdp.num_states, 'state')}, {plural(mdp.num_actions, 'action')}"
-    print_facts(title, f": {size}", _lines(mdp, facts))
+def show(title: str, solution: Solution, summary: JsonObject) -> None:
+    """Print the table."""
+    size = f"{plural(solution.mdp.num_states, 'state')}, {plural(solution.mdp.num_actions, 'action')}"
+    print_table(title, f": {size}", _rows(solution, summary))
 
 
-def _lines(mdp: FiniteMDP, facts: dict[str, Any]) -> list[tuple[str, str]]:
-    gain, lower, upper = facts["gain"], facts["gain_lower"], facts["gain_upper"]
-    if isinstance(gain, list):
-        width = max(u - low for low, u in zip(lower, upper, strict=True))
-        spread = f"{min(gain):.12g} to {max(gain):.12g}, by state (all with --json)"
-        lines = [("optimal gain", spread), ("certificate", f"within {width:.1e} in every state")]
+def _rows(solution: Solution, summary: JsonObject) -> list[tuple[str, str]]:
+    lower, upper = _one_or_all(solution.gains_lower), _one_or_all(solution.gains_upper)
+    if isinstance(lower, float) and isinstance(upper, float):
+        certificate = f"[{lower:.15g}, {upper:.15g}]"
     else:
-        lines = [("optimal gain", _value(facts, "gain", 12)), ("certificate", f"[{lower:.15g}, {upper:.15g}]")]
-    classes = facts["recurrent_classes"]
+        certificate = f"within {(solution.gains_upper - solution.gains_lower).max():.1e} in every state"
+    if isinstance(summary["gain"], list):
+        gains = solution.gains
+        gain = f"{gains.min():.12g} to {gains.max():.12g}, by state (all with --json)"
+    else:
+        gain = _value(summary, "gain", 12)
+    chain = solution.values.chain
+    classes = chain.recurrent_classes
     sizes = ", ".join(str(len(states)) for states in classes[:6]) + (", …" if len(classes) > 6 else "")
-    lines += [
-        ("optimal policy", _policy(facts["policy"], mdp.action_names)),
-        ("span of the bias", f"{facts['bias_span']:.6g}"),
+    rows = [
+        ("optimal gain", gain),
+        ("certificate", certificate),
+        ("optimal policy", _policy(solution.policy.tolist(), solution.mdp.action_names)),
+        ("span of the bias", f"{solution.bias_span:.6g}"),
         ("recurrent classes", f"{len(classes)}, of {sizes} state{'' if sizes == '1' else 's'}"),
-        ("period", str(facts["period"])),
-        ("mixing time", _value(facts, "mixing_time")),
+        ("period", str(chain.period)),
+        ("mixing time", _value(summary, "mixing_time")),
     ]
-    if "mismatch" in facts:
-        exact = facts.get("worst_mixing_time_exact")
+    if "mismatch" in summary:
+        exact = summary.get("worst_mixing_time_exact")
         bound = (
             "" if exact is None else ", over all deterministic policies" if exact else ", a lower bound from a search"
         )
-        lines += [
-            ("worst mixing time", _value(facts, "worst_mixing_time") + bound),
-            ("mismatch ρ", _value(facts, "mismatch") + (" over all policies" if facts["mismatch"] else "")),
-            ("", _value(facts, "mismatch_optimal") + (" for the optimal policy" if facts["mismatch_optimal"] else "")),
-            ("diameter", _value(facts, "diameter")),
+        of_optimal = " for the optimal policy" if summary["mismatch_optimal"] else ""
+        rows += [
+            ("worst mixing time", _value(summary, "worst_mixing_time") + bound),
+            ("mismatch ρ", _value(summary, "mismatch") + (" over all policies" if summary["mismatch"] else "")),
+            ("", _value(summary, "mismatch_optimal") + of_optimal),
+            ("diameter", _value(summary, "diameter")),
         ]
-    return lines
+    return rows
 
 
-def _value(facts: dict[str, Any], name: str, digits: int = 6) -> str:
-    value = facts[name]
+def _value(summary: JsonObject, name: str, digits: int = 6) -> str:
+    """A number, or the reason why it does not exist."""
+    value = summary[name]
     if value is None:
-        return str(facts[f"{name}_reason"])
+        return str(summary[f"{name}_reason"])
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 

@@ -1,12 +1,16 @@
-"""`aapi sweep`: a study of one's own."""
+"""`aapi sweep`: a study from a file."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aapi.cli.experiments import add_experiment_arguments, run_experiment
+
+if TYPE_CHECKING:
+    from aapi.cli.parser import Commands
+    from aapi.experiments import Study
 
 __all__ = ["add_command"]
 
@@ -34,12 +38,12 @@ examples:
 """
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Commands) -> None:
     """Add `sweep` to the command line."""
     command = commands.add_parser(
         "sweep",
         help="run a study of your own",
-        description="Run every algorithm of a study on every problem in it; the same command goes on after a stop.",
+        description="Run every algorithm of a study on every problem in it. The same command continues after a stop.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -51,10 +55,10 @@ def add_command(commands: Any) -> None:
 def sweep(options: argparse.Namespace) -> None:
     """Run and print."""
 
-    def studies() -> Any:
+    def studies() -> Study:
         from aapi.experiments import read_study
 
-        given = {name: getattr(options, name) for name in ("runs", "seed") if getattr(options, name) is not None}
+        given = {name: value for name in ("runs", "seed") if (value := vars(options)[name]) is not None}
         return dataclasses.replace(read_study(options.study), **given)
 
     run_experiment(options, studies)

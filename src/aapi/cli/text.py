@@ -1,4 +1,4 @@
-"""Plain text for people: facts in two columns that fit the terminal."""
+"""Text for the terminal: tables of two columns, bars and plots."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import os
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from aapi.array_types import AnyArray
 
 __all__ = [
     "bar",
@@ -18,18 +20,20 @@ __all__ = [
     "line_length",
     "marks",
     "plural",
-    "print_facts",
     "print_lines",
     "print_picture",
+    "print_table",
     "text_plot",
 ]
 
+Numbers: TypeAlias = "Sequence[float] | AnyArray"
 
-def print_facts(title: str, rest: str, facts: Sequence[tuple[str, str]]) -> None:
-    """A title line, then a name and a text each, wrapped; bold on a terminal, plain elsewhere."""
-    width = max(len(name) for name, _ in facts) + 2
-    print(_bold(title) + rest, end="\n\n")
-    for name, text in facts:
+
+def print_table(title: str, subtitle: str, rows: Sequence[tuple[str, str]]) -> None:
+    """A line with title and subtitle, then rows of a name and a wrapped text; bold titles and names on a terminal."""
+    width = max(len(name) for name, _ in rows) + 2
+    print(_bold(title) + subtitle, end="\n\n")
+    for name, text in rows:
         first, *more = textwrap.wrap(text, max(20, line_length() - width)) or [""]
         print(_bold(name) + " " * (width - len(name)) + first)
         for line in more:
@@ -37,7 +41,7 @@ def print_facts(title: str, rest: str, facts: Sequence[tuple[str, str]]) -> None
 
 
 def print_lines(title: str, lines: Iterable[str]) -> None:
-    """A title, after an empty line, and some lines, which go on with an indent where they are too long."""
+    """An empty line, a title, and lines, which are wrapped with an indent where they are too long."""
     print("\n" + _bold(title))
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()) + 4)
@@ -46,7 +50,7 @@ def print_lines(title: str, lines: Iterable[str]) -> None:
 
 
 def print_picture(lines: Iterable[str]) -> None:
-    """A heading, wrapped, and some lines, after an empty one; nothing, if there are none."""
+    """An empty line, a heading, wrapped, and lines; nothing if there are none."""
     for i, line in enumerate(lines):
         print(line if i else "\n" + "\n".join(textwrap.wrap(line, line_length())))
 
@@ -77,7 +81,7 @@ def fancy() -> bool:
 
 
 def bar(share: float, width: int) -> str:
-    """A bar, as long as a number in [0, 1] is large; never nothing for more than nothing."""
+    """A bar whose length is in proportion to a number in [0, 1]; not empty unless it is 0."""
     eighths = round(8 * width * share)
     if not fancy():
         return "#" * max(round(width * share), share > 0.0)
@@ -96,14 +100,14 @@ def marks(names: Sequence[str]) -> list[str]:
     return [str(number % 10) for number in range(len(names))]
 
 
-def text_plot(x: Any, y: Any, *, reference: float | None = None, label: str = "", height: int = 12) -> str:
-    """A curve in characters, over steps on an even scale, with a line at `reference` if there is one."""
+def text_plot(x: Numbers, y: Numbers, *, reference: float | None = None, label: str = "", height: int = 12) -> str:
+    """A curve in characters, over steps on a linear scale, with a line at `reference` if there is one."""
     tick = "" if reference is None else f"{label} {reference:.4g}"
     margin = max(12, len(tick))
     width = line_length() - margin - 1
     dot, line = ("•", "─") if fancy() else ("*", "-")
     points = [(min(width - 1, int(width * step / x[-1])), float(value)) for step, value in zip(x, y, strict=True)]
-    points = [point for point in points if point[0] > 0] or points  # the first steps are noise of another size
+    points = [point for point in points if point[0] > 0] or points  # the first averages vary much more
     levels = [value for _, value in points] + ([] if reference is None else [reference])
     low, high = min(levels), max(levels)
     span = (high - low) or 1.0

@@ -1,4 +1,4 @@
-"""`aapi theory`: regret, taken apart, against the bounds of the paper."""
+"""`aapi theory`: the decomposition of regret, and the bounds of the paper."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import aapi
 from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_the_flag, read_algorithm
 from aapi.cli.problems import add_problem_arguments, given_sizes, read_problem
-from aapi.cli.text import plural, print_facts, print_lines
+from aapi.cli.text import plural, print_lines, print_table
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
 from aapi.progress import showing_progress
@@ -20,21 +20,24 @@ from aapi.registry.feature_words import FINITE_HELP, make_features
 from aapi.report.formatting import format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from aapi.cli.parser import Commands
+    from aapi.json_types import Json, Setting
+    from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
     from aapi.theory import Examination
 
 __all__ = ["add_command"]
 
 EXAMPLES = """examples:
-  aapi theory ergodic --states 10 --actions 2               the parts of AAPI's regret, and the paper's bounds
+  aapi theory ergodic --states 10 --actions 2               the decomposition of AAPI's regret, and the bounds
   aapi theory ergodic --algorithm politex --out theory      the same for POLITEX, with figures
-  aapi theory ergodic --features aggregate:5                what the wrong features cost
-  aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: what still makes sense
-  aapi theory slips                                         where the paper slips, with numbers that show it
+  aapi theory ergodic --features aggregate:5                the cost of the wrong features
+  aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: some bounds do not exist
+  aapi theory slips                                         errors in the paper, with numbers that show them
 """
-USUAL = {
+DEFAULTS = {
     "steps": 100_000,
     "runs": 20,
     "seed": 0,
@@ -47,23 +50,69 @@ NAMES = {
     "regret": ("regret", "Σ (λ* − r)"),
     "noise": ("= noise", "Σ (λ_π − r)"),
     "pseudo_regret": ("+ pseudo-regret", "Σ τ (λ* − λ_π)"),
-    "estimation": ("  = estimation R1", "what Q̂ gets wrong"),
-    "online_learning": ("  + online learning R2", "what learning costs"),
-    "confinement": ("  + confinement", "of being elsewhere"),
+    "estimation": ("  = estimation R1", "errors of Q̂"),
+    "online_learning": ("  + online learning R2", "of policies, measured by Q̂"),
+    "confinement": ("  + confinement", "gains that depend on the state"),
     "unevaluated": ("  + unevaluated", "phases without Q̂"),
 }
 
 
-def add_command(commands: Any) -> None:
+class Estimate(TypedDict):
+    """A mean over runs with its 95 % interval, which a single run does not have."""
+
+    mean: float
+    lower: float | None
+    upper: float | None
+
+
+class Check(TypedDict):
+    """A bound of the paper, and what was measured; bound: None if it does not exist, for the reason given."""
+
+    name: str
+    statement: str
+    measured: float
+    bound: float | None
+    reason: str
+    holds: bool | None
+
+
+class OnlineLearning(TypedDict):
+    """The regret of online learning and the terms of its bound, by state; exceeded: in how many states of runs."""
+
+    regret: list[float]
+    stability: list[float]
+    regularisation: list[float]
+    movement: list[float]
+    prediction: list[float]
+    bound: list[float]
+    exceeded: int
+
+
+class TheorySummary(TypedDict):
+    """What the tables show of what `--json` prints; see `examination_summary`."""
+
+    runs: int
+    phases: int
+    settings: dict[str, Setting]
+    totals: dict[str, Estimate]
+    residual: float
+    stiff: int
+    multichain: int
+    pairs: list[Check]
+    online_learning: OnlineLearning | None
+    refused: dict[str, str]
+
+
+def add_command(commands: Commands) -> None:
     """Add `theory` to the command line."""
     command = commands.add_parser(
         "theory",
-        help="regret, taken apart, against the bounds of the paper",
-        description="Run an algorithm on a finite problem, take its regret apart exactly, and measure every lemma.",
+        help="the decomposition of regret, and the bounds of the paper",
+        description="Run an algorithm on a finite problem, decompose its regret exactly, and check every lemma.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_problem_arguments(command, "a model file (.npz), or slips: those of the paper", finite=True)
+    add_problem_arguments(command, "a model file (.npz), or slips: the errors in the paper", finite=True)
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")
     command.add_argument("--runs", type=int, default=20, metavar="N", help="number of runs (default: 20)")
     command.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
@@ -71,14 +120,14 @@ def add_command(commands: Any) -> None:
     command.add_argument("--features", metavar="F", help=f"one-hot, {FINITE_HELP}")
     command.add_argument("--out", metavar="DIR", help="write figures (pip install 'aapi[plots]') and theory.json there")
     command.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    add_algorithm_arguments(command, exact=True, usual="aapi-paper")
+    add_algorithm_arguments(command, exact=True, default="aapi-paper")
     command.set_defaults(run=theory)
 
 
 def theory(options: argparse.Namespace) -> None:
     """Examine and print."""
     if options.problem == "slips":
-        others = any(getattr(options, name) != usual for name, usual in USUAL.items())
+        others = any(vars(options)[name] != default for name, default in DEFAULTS.items())
         if others or given_sizes(options) or given_settings(options):
             raise InvalidInput("slips takes --json and nothing else")
         show_slips(options)
@@ -103,21 +152,24 @@ def theory(options: argparse.Namespace) -> None:
             )  # fmt: skip
     except InvalidInput as error:
         raise name_the_flag(error, options) from None
-    asked = {"problem": options.problem, "sizes": given_sizes(options), "features": options.features}
-    asked |= {"steps": options.steps, "seed": options.seed, "settings": settings, "version": aapi.__version__}
-    facts = asked | examination_summary(found)
+    summary = {
+        "problem": options.problem, "sizes": given_sizes(options), "features": options.features, "steps": options.steps,
+        "seed": options.seed, "settings": settings, "version": aapi.__version__, **examination_summary(found),
+    }  # fmt: skip
     if not options.json:
-        show(options, problem, found, facts)
+        show(options, problem, found, cast("TheorySummary", summary))
     if options.out is not None:
-        written = write(Path(options.out), found, facts, progress=not options.json)
+        written = write(Path(options.out), found, summary, progress=not options.json)
         if not options.json:
             print(f"\n{options.out}: {plural(len(written), 'file')}")
     if options.json:
-        print(json.dumps(facts, allow_nan=False))
+        print(json.dumps(summary, allow_nan=False))
 
 
-def read_algorithms(options: argparse.Namespace, problem: FiniteMDP) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The algorithm of the command line, then the paper's AAPI and POLITEX, if it is none of them, with its phases."""
+def read_algorithms(
+    options: argparse.Namespace, problem: FiniteMDP
+) -> tuple[dict[str, AnyLearner], dict[str, Setting]]:
+    """The algorithm of the command line, the paper's AAPI and POLITEX for comparison, and the settings of the first."""
     from aapi.registry.algorithms import make_algorithm, takes
 
     algorithm, settings = read_algorithm(options, problem_settings(options.problem, problem, options.algorithm))
@@ -132,7 +184,7 @@ def read_algorithms(options: argparse.Namespace, problem: FiniteMDP) -> tuple[di
 
 
 def check_out(out: Path) -> None:
-    """Before anything long is done: can figures be drawn, and does the folder exist?"""
+    """Raise an error now, before a long computation, if figures cannot be drawn or the folder cannot be made."""
     from aapi.report.panels import drawing
 
     with drawing():
@@ -144,18 +196,18 @@ def check_out(out: Path) -> None:
         raise InvalidInput(f"cannot make the folder {out}: {why}; choose another with --out") from None
 
 
-def write(out: Path, found: Examination, facts: dict[str, Any], *, progress: bool) -> list[Path]:
-    """Figures, and all numbers."""
+def write(out: Path, found: Examination, summary: Mapping[str, Json], *, progress: bool) -> list[Path]:
+    """Write figures, and all numbers as JSON."""
     from aapi.files import atomic_write
     from aapi.report.theory_figures import write_theory_figures
 
     with atomic_write(out / "theory.json") as file:
-        file.write(json.dumps(facts, allow_nan=False, indent=1).encode())
+        file.write(json.dumps(summary, allow_nan=False, indent=1).encode())
     return [out / "theory.json", *write_theory_figures(found, out, progress=progress)]
 
 
 def show_slips(options: argparse.Namespace) -> None:
-    """Print what the paper says, what holds, and what shows it."""
+    """Print each error in the paper: what is printed, the correction, and what shows it."""
     import dataclasses
 
     from aapi.theory import find_errata
@@ -166,54 +218,54 @@ def show_slips(options: argparse.Namespace) -> None:
         return
     for i, slip in enumerate(found):
         rows = [("printed", slip.printed), ("instead", slip.instead), ("shown", slip.shown)]
-        print_facts(("\n" if i else "") + slip.name, "", rows)
+        print_table(("\n" if i else "") + slip.name, "", rows)
 
 
-def show(options: argparse.Namespace, problem: FiniteMDP, found: Examination, facts: dict[str, Any]) -> None:
-    """Print tables for people."""
+def show(options: argparse.Namespace, problem: FiniteMDP, found: Examination, summary: TheorySummary) -> None:
+    """Print the tables."""
     known = found.constants
-    phases, length = facts["phases"], facts["settings"]["phase_length"]
-    growing = isinstance(length, str)
-    of_length = "growing length" if growing else f"{'' if options.steps % length == 0 else 'at most '}{length}"
+    length, of_length = summary["settings"]["phase_length"], "growing length"
+    if isinstance(length, int):
+        of_length = f"{'' if options.steps % length == 0 else 'at most '}{length}"
     exact = "" if known.mixing_time_exact else ", a lower bound from a search"
     size = f": {plural(problem.num_states, 'state')}, {plural(problem.num_actions, 'action')}"
     rows = [
-        ("runs", f"{facts['runs']}, of {options.steps} steps, {plural(phases, 'phase')} of {of_length}; "
+        ("runs", f"{summary['runs']}, of {options.steps} steps, {plural(summary['phases'], 'phase')} of {of_length}; "
                  "means over runs with 95 % intervals"),
-        ("settings", ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in facts["settings"].items())),
+        ("settings", ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in summary["settings"].items())),
         ("optimal gain", f"{known.gain:.9g}"),
         ("mixing time", known.refused.get("mixing_time") or f"{known.mixing_time} over deterministic policies{exact}"),
         ("contraction time", known.refused.get("contraction_time") or f"{known.contraction_time:.4g} for all policies"),
         ("mismatch ρ", known.refused.get("mismatch") or f"{known.mismatch:.5g} over all policies (the theorem's)"),
         ("", known.refused.get("optimal_mismatch") or f"{known.optimal_mismatch:.5g} of the optimal one (its proof's)"),
     ]  # fmt: skip
-    print_facts(f"{options.algorithm} on {options.problem}", size, rows)
-    print_lines("regret, taken apart", _decomposition(facts))
-    print_lines("theorem and measurement, of the run that comes closest", _pairs(facts, known.refused))
-    print_lines("online learning: the bound on R2, term by term, means over runs", _terms(facts))
+    print_table(f"{options.algorithm} on {options.problem}", size, rows)
+    print_lines("decomposition of regret", _decomposition(summary))
+    print_lines("bounds and measurements, of the run that comes closest", _checks(summary, known.refused))
+    print_lines("online learning: the bound on R2, term by term, means over runs", _terms(summary))
     print_lines("evaluation: a share of 95 % has sup-norm errors below ε₀ + C̃ (ln(1/δ)/τ)^½", _evaluation(found))
-    print_lines("the theorem", _theorem(found, facts))
+    print_lines("the theorem", _theorem(found, summary))
     print_lines("growth: regret ~ T^p, with τ ~ T^⅔", _growth(found))
     print_lines("exact Q, τ = 1: regret after K phases", _exact(found))
 
 
-def _decomposition(facts: dict[str, Any]) -> Iterator[str]:
-    for part, value in facts["totals"].items():
+def _decomposition(summary: TheorySummary) -> Iterator[str]:
+    for part, value in summary["totals"].items():
         name, meaning = NAMES[part]
         yield f"{name:24}{_interval(value['mean'], value['lower'], value['upper']):32}{meaning}".rstrip()
-    yield f"The identities hold to {facts['residual']:.1e} of the largest part."
-    told = {
-        "stiff": "Q is too large to check them: R1 is what they leave there.",
-        "multichain": "the gain depends on the state: it is that of the first one.",
-    }
-    for name, what in told.items():
-        if facts[name]:
-            yield f"In {plural(facts[name], 'phase')} of all runs {what}"
+    yield f"The identities hold to {summary['residual']:.1e} of the largest part."
+    notes = (
+        (summary["stiff"], "Q is too large to check them: R1 is what they leave there."),
+        (summary["multichain"], "the gain depends on the state: that of the first state is shown."),
+    )
+    for count, note in notes:
+        if count:
+            yield f"In {plural(count, 'phase')} of all runs {note}"
 
 
-def _pairs(facts: dict[str, Any], above: dict[str, str]) -> Iterator[str]:
-    """above: reasons that were given already."""
-    for pair in facts["pairs"]:
+def _checks(summary: TheorySummary, above: dict[str, str]) -> Iterator[str]:
+    """above: reasons that were printed already."""
+    for pair in summary["pairs"]:
         name, measured = pair["name"], format_number(pair["measured"])
         if pair["bound"] is None:
             given = [what for what, reason in above.items() if reason == pair["reason"]]
@@ -225,22 +277,21 @@ def _pairs(facts: dict[str, Any], above: dict[str, str]) -> Iterator[str]:
     yield "Bounds of probability hold with 1 − δ = 95 %; those for rewards in [0, 1] are multiplied by their range."
 
 
-def _terms(facts: dict[str, Any]) -> Iterator[str]:
-    terms = facts["online_learning"]
+def _terms(summary: TheorySummary) -> Iterator[str]:
+    terms = summary["online_learning"]
     if terms is None:
-        yield facts["refused"].get("online_learning", "phases of different lengths count the same")
+        yield summary["refused"].get("online_learning", "phases of different lengths count the same")
         return
-    meanings = {
-        "regret": "R2, what it is a bound on",
-        "stability": "the price of surprises",
-        "regularisation": "the price of staying near uniform",
-        "movement": "what moving policies earn",
-        "prediction": "what the last prediction promises",
-        "bound": f"exceeded in {terms['exceeded']} of {facts['runs'] * len(terms['bound'])} states of runs",
-    }
-    for term, meaning in meanings.items():
-        sign = {"regret": " ", "stability": " ", "movement": "−", "bound": "="}.get(term, "+")
-        yield f"{sign} {term:22}{format_number(sum(terms[term])):>10}   {meaning}"
+    exceeded = f"exceeded in {terms['exceeded']} of {summary['runs'] * len(terms['bound'])} states of runs"
+    for sign, name, values, meaning in (
+        (" ", "regret", terms["regret"], "R2, which the terms are a bound on"),
+        (" ", "stability", terms["stability"], "the cost of errors of prediction"),
+        ("+", "regularisation", terms["regularisation"], "the cost of staying near uniform"),
+        ("−", "movement", terms["movement"], "the gain from moving policies"),
+        ("+", "prediction", terms["prediction"], "the term of the last prediction"),
+        ("=", "bound", terms["bound"], exceeded),
+    ):
+        yield f"{sign} {name:22}{format_number(sum(values)):>10}   {meaning}"
 
 
 def _evaluation(found: Examination) -> Iterator[str]:
@@ -254,15 +305,15 @@ def _evaluation(found: Examination) -> Iterator[str]:
         yield f"{name + ' policy':16}{shown:32}C̃ {_interval(constant.estimate, constant.lower, constant.upper)}"
 
 
-def _theorem(found: Examination, facts: dict[str, Any]) -> Iterator[str]:
+def _theorem(found: Examination, summary: TheorySummary) -> Iterator[str]:
     if found.theorem is None:
         yield found.refused["theorem"]
         return
     lengths = " or ".join(format_number(value) for value in found.phase_lengths.values())
-    regret, rate = format_number(facts["totals"]["regret"]["mean"]), format_number(found.theorem.rate)
+    regret, rate = format_number(summary["totals"]["regret"]["mean"]), format_number(found.theorem.rate)
     yield f"regret        {regret:>8}   its rate t² (ρ C̃²)^⅓ T^⅔ + T ε₀: {rate}"
     yield f"{'':25}its proof's bound at this τ: {format_number(found.theorem.total)}"
-    yield f"phase length  {facts['settings']['phase_length']:>8}   recommended: {lengths}, by either ρ"
+    yield f"phase length  {summary['settings']['phase_length']:>8}   recommended: {lengths}, by either ρ"
     yield "C̃ and ε₀ are those of the uniform policy; rates leave out constants and logarithms."
 
 
@@ -277,8 +328,8 @@ def _growth(found: Examination) -> Iterator[str]:
         p = grown.exponent
         means = " → ".join(map(format_number, grown.regrets.mean(axis=1)))
         interval = "" if math.isnan(p.lower) else f" [{p.lower:.2f}, {p.upper:.2f}]"
-        told = f"p = {p.estimate:.2f}{interval}"
-        yield f"{name:12}{told:23} {means}"
+        exponent = f"p = {p.estimate:.2f}{interval}"
+        yield f"{name:12}{exponent:23} {means}"
 
 
 def _exact(found: Examination) -> Iterator[str]:

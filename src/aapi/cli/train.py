@@ -8,11 +8,11 @@ import re
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from aapi.checks import at_least
 from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_the_flag, read_algorithm
-from aapi.cli.text import plural, print_facts, text_plot
+from aapi.cli.text import plural, print_table, text_plot
 from aapi.errors import AapiError, InvalidInput
 from aapi.presets import agent_settings
 from aapi.registry.feature_words import FEATURES_HELP, make_features
@@ -20,6 +20,9 @@ from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_envi
 
 if TYPE_CHECKING:
     from aapi.agent import Agent, Progress
+    from aapi.cli.parser import Commands
+    from aapi.environments import Continuing
+    from aapi.json_types import Setting, Settings
 
 __all__ = ["add_command"]
 
@@ -31,12 +34,27 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Any) -> None:
+class TrainingSummary(TypedDict):
+    """What `--json` prints, except for the settings and the file.
+
+    average_reward: of all steps; last_tenth: of the last tenth of the phases; episode_length: of the episodes in those.
+    """
+
+    steps: int
+    phases: int
+    average_reward: float | None
+    last_tenth: float | None
+    episode_length: float | None
+    seconds: float
+    steps_per_second: float
+
+
+def add_command(commands: Commands) -> None:
     """Add `train` to the command line."""
     command = commands.add_parser(
         "train",
         help="train an agent on a Gymnasium environment",
-        description="Train an agent on a Gymnasium environment with discrete actions, as a task that never ends.",
+        description="Train an agent on a Gymnasium environment with discrete actions, as a continuing task.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -55,18 +73,22 @@ def add_command(commands: Any) -> None:
         help="reward of a step that ends an episode: keep (the environment's own), shortfall (steps − limit, as in the "
         "paper), or a number that is added where the episode was terminated",
     )  # fmt: skip
-    command.add_argument("--limit", type=int, metavar="N", help="cut episodes off after N steps")
+    command.add_argument("--limit", type=int, metavar="N", help="truncate episodes after N steps")
     command.add_argument("--save", metavar="FILE", help="where to save the agent, and checkpoints (default: --resume)")
     command.add_argument(
         "--checkpoint-every", type=int, metavar="N", help="phases between checkpoints (default: about 10000 steps)"
     )
-    command.add_argument("--resume", metavar="FILE", help="go on with a saved agent, until it has --steps steps in all")
+    command.add_argument("--resume", metavar="FILE", help="continue a saved agent, until it has --steps steps in all")
     command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
-    command.add_argument("--tensorboard", metavar="FOLDER", help="log there (pip install 'aapi[tensorboard]')")
+    command.add_argument(
+        "--tensorboard", metavar="FOLDER", help="write logs for TensorBoard there (pip install 'aapi[tensorboard]')"
+    )
     command.add_argument("--json", action="store_true", help="print one JSON object instead of table and plot")
     add_algorithm_arguments(command, exact=False)
     command.set_defaults(run=train)
-    command._negative_number_matcher = re.compile(r"-[\d.][\d.,eE+-]*")  # --low -1,-2 is not an option of its own
+    command._negative_number_matcher = re.compile(
+        r"-[\d.][\d.,eE+-]*"
+    )  # so that -1,-2 after --low is not taken for an option
 
 
 def train(options: argparse.Namespace) -> None:
@@ -76,7 +98,7 @@ def train(options: argparse.Namespace) -> None:
     at_least(1, **{"--steps": options.steps})
     if options.checkpoint_every is not None:
         at_least(1, **{"--checkpoint-every": options.checkpoint_every})
-    options.save = options.save or options.resume  # what goes on is kept where it was
+    options.save = options.save or options.resume  # a continued agent is saved to its own file by default
     _check_paths(options)
     board = TensorBoard(options.tensorboard) if options.tensorboard else None
     try:
@@ -104,15 +126,15 @@ def train(options: argparse.Namespace) -> None:
     finally:
         if board:
             board.close()
-    facts = _describe(agent, phases, time.perf_counter() - start, agent.num_steps - first)
+    summary = _summarise(agent, phases, time.perf_counter() - start, agent.num_steps - first)
     if options.json:
-        print(json.dumps(facts | {"settings": settings, "saved": options.save}, allow_nan=False))
+        print(json.dumps({**summary, "settings": settings, "saved": options.save}, allow_nan=False))
     else:
-        _show(options, agent, facts, settings, phases)
+        _show(options, agent, summary, settings, phases)
 
 
 def _check_paths(options: argparse.Namespace) -> None:
-    """What would fail after hours of training should fail now."""
+    """Raise errors about files now rather than after hours of training."""
     if options.tensorboard is not None and Path(options.tensorboard).is_file():
         raise InvalidInput(f"--tensorboard {options.tensorboard} is a file: give a folder")
     if options.save is None:
@@ -127,7 +149,7 @@ def _check_paths(options: argparse.Namespace) -> None:
         raise InvalidInput(f"--save {path} exists: go on with it by --resume {path}, or replace it by --overwrite")
 
 
-def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
+def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     from aapi.agent import Agent
 
     ending = None if options.continuing is None else check_ending(options.continuing, "--continuing")
@@ -139,7 +161,7 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     return Agent(algorithm, env, features, options.seed or 0), settings
 
 
-def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
+def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     from aapi.agent import load, made_environment
 
     fixed = {name: vars(options)[name] for name in ("features", "low", "high", "seed", "continuing", "limit")}
@@ -155,15 +177,16 @@ def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Any]]:
     return agent, {"resumed": options.resume}
 
 
-def _ending(env: Any) -> str:
-    """How episodes end, in words."""
-    rule = env.rule
-    limit = f", cut off after {rule['limit']} steps" if rule["limit"] else ""
-    if rule["ending"] == "keep":
-        return f"follow each other, if they end; rewards are the environment's own{limit}"
-    if rule["ending"] == "shortfall":
-        return f"pay steps − limit in their last step, as in the paper{limit}"
-    return f"pay {rule['ending']:+g} where they are terminated{limit}"
+def _ending(env: Continuing) -> str:
+    """The ending rule, in words."""
+    ending, limit = env.rule["ending"], env.rule["limit"]
+    truncated = f", truncated after {limit} steps" if limit else ""
+    if ending == "keep":
+        return f"follow each other, if they end; rewards are the environment's own{truncated}"
+    if ending == "shortfall":
+        return f"pay steps − limit in their last step, as in the paper{truncated}"
+    added = f"{ending:+g} more" if isinstance(ending, float) else "a reward of your own function"
+    return f"pay {added} where they are terminated{truncated}"
 
 
 def _checkpoint(agent: Agent) -> str:
@@ -173,7 +196,7 @@ def _checkpoint(agent: Agent) -> str:
     return f"; the last checkpoint is {path}, after {steps} steps: go on with --resume {path}"
 
 
-def _describe(agent: Agent, phases: list[Progress], seconds: float, steps: int) -> dict[str, Any]:
+def _summarise(agent: Agent, phases: list[Progress], seconds: float, steps: int) -> TrainingSummary:
     late = phases[-max(1, len(phases) // 10) :]
     lengths = [episode["length"] for phase in late for episode in phase.episodes]
     return {
@@ -188,33 +211,33 @@ def _describe(agent: Agent, phases: list[Progress], seconds: float, steps: int) 
 
 
 def _show(
-    options: argparse.Namespace, agent: Agent, facts: dict[str, Any], settings: dict[str, Any], phases: list[Progress]
+    options: argparse.Namespace, agent: Agent, summary: TrainingSummary, settings: Settings, phases: list[Progress]
 ) -> None:
     from aapi.registry.algorithms import algorithm_word
 
-    env: Any = agent.env
+    env = cast("Continuing", agent.env)  # both new and resumed agents have one
     shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in settings.items())
     rows = [
         ("observations", f"{agent.features}: {agent.space.describe()}, {plural(agent.num_actions, 'action')}"),
         ("episodes", _ending(env)),
-        ("steps", f"{facts['steps']}, in {plural(facts['phases'], 'phase')}"),
+        ("steps", f"{summary['steps']}, in {plural(summary['phases'], 'phase')}"),
         ("settings", shown),
-        ("time", f"{facts['seconds']:.1f} s, {facts['steps_per_second']:,.0f} steps a second"),
+        ("time", f"{summary['seconds']:.1f} s, {summary['steps_per_second']:,.0f} steps a second"),
     ]
     if not options.save:
-        rows.append(("note", "the agent was not saved: --save FILE would have kept it"))
+        rows.append(("note", "the agent was not saved: use --save FILE"))
     if phases:
-        length = "" if facts["episode_length"] is None else f"; episodes of {facts['episode_length']:.4g} steps"
+        length = "" if summary["episode_length"] is None else f"; episodes of {summary['episode_length']:.4g} steps"
         rows[3:3] = [
-            ("average reward", f"{facts['average_reward']:.5g}"),
-            ("last tenth", f"{facts['last_tenth']:.5g}{length}"),
+            ("average reward", f"{summary['average_reward']:.5g}"),
+            ("last tenth", f"{summary['last_tenth']:.5g}{length}"),
         ]
     elif not agent.num_phases:
         rows.insert(3, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     if options.save:
         rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
     spec = env.env.spec
-    print_facts(f"{algorithm_word(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
+    print_table(f"{algorithm_word(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
     if len(phases) > 1:
         print("\naverage reward of each phase:")
         print(text_plot([phase.steps for phase in phases], [phase.average_reward for phase in phases]))

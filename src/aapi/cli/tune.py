@@ -8,17 +8,19 @@ import json
 import re
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aapi.cli.algorithms import add_algorithm_arguments, flag, given_settings, name_the_flag
 from aapi.cli.problems import add_problem_arguments, given_sizes
-from aapi.cli.text import print_facts
+from aapi.cli.text import print_table
 from aapi.errors import InvalidInput
 from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP
 from aapi.registry.problems import OTHERS, is_environment
 
 if TYPE_CHECKING:
-    from aapi.experiments.tune import Between, Tuned
+    from aapi.cli.parser import Commands
+    from aapi.experiments.tune import Choices, Tuned
+    from aapi.json_types import Setting
 
 __all__ = ["add_command"]
 
@@ -27,12 +29,12 @@ EXAMPLES = """examples:
   aapi tune cartpole --algorithm politex --search eta=1..100 --search ridge=1..100 --workers 2
   aapi tune ergodic --search horizon=5,10,20 --search centre=true,false --trials 100
 
-LOW..HIGH is a range on a logarithmic scale (of whole numbers, if both are); A,B,C are choices. The same command goes on
-after a stop, until there are --trials trials. Report on other seeds than the one tuned on.
+LOW..HIGH is a range on a logarithmic scale (of whole numbers, if both are); A,B,C are choices. After an
+interruption, the same command continues until there are --trials trials. Report on other seeds than the tuning seed.
 """
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Commands) -> None:
     """Add `tune` to the command line."""
     command = commands.add_parser(
         "tune",
@@ -52,13 +54,13 @@ def add_command(commands: Any) -> None:
     command.add_argument("--trials", type=int, default=50, metavar="N", help="default: 50")
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")
     command.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each trial (default: 5)")
-    command.add_argument("--seed", type=int, default=777, metavar="S", help="of the tuning runs (default: 777)")
+    command.add_argument("--seed", type=int, default=777, metavar="S", help="seed of the tuning runs (default: 777)")
     command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP}; finite: {FINITE_HELP}")
     command.add_argument("--workers", type=int, default=1, metavar="N", help="trials at once (default: 1)")
     command.add_argument("--no-prune", action="store_true", help="never give a trial up early")
     command.add_argument("--out", default="tuning", metavar="DIR", help="folder of the journal (default: tuning)")
     command.add_argument("--json", action="store_true", help="print one JSON object")
-    add_algorithm_arguments(command, exact=True, usual="aapi-paper")
+    add_algorithm_arguments(command, exact=True, default="aapi-paper")
     command.set_defaults(run=tune)
 
 
@@ -81,15 +83,15 @@ def tune(options: argparse.Namespace) -> None:
         raise name_the_flag(error, options) from None
     except KeyboardInterrupt:
         again = shlex.join(["aapi", *sys.argv[1:]])
-        raise KeyboardInterrupt(f"(the trials so far are kept in {options.out}; to go on: {again})") from None
+        raise KeyboardInterrupt(f"(the trials so far are stored in {options.out}; to continue: {again})") from None
     if options.json:
         print(json.dumps(dataclasses.asdict(found) | {"out": options.out}))
     else:
         _show(options, problem.label, found)
 
 
-def read_range(text: str, algorithm: str) -> tuple[str, Between | tuple[Any, ...]]:
-    """eta=0.01..100, horizon=5,10,20."""
+def read_range(text: str, algorithm: str) -> tuple[str, Choices]:
+    """The name and the range in a text such as eta=0.01..100 or horizon=5,10,20."""
     from aapi.experiments.tune import Between
     from aapi.registry.algorithms import takes
 
@@ -101,7 +103,7 @@ def read_range(text: str, algorithm: str) -> tuple[str, Between | tuple[Any, ...
     try:
         if match := re.fullmatch(r"\s*(.+?)\s*\.\.\s*(.+?)\s*", values):
             return name, Between(_number(match[1]), _number(match[2]))
-        return name, tuple(_word(word.strip()) for word in values.split(","))
+        return name, tuple(_setting(value.strip()) for value in values.split(","))
     except ValueError:
         raise InvalidInput(f"--search {text!r}: a range is LOW..HIGH, choices are A,B,C") from None
 
@@ -113,7 +115,7 @@ def _number(text: str) -> int | float:
         return float(text)
 
 
-def _word(text: str) -> Any:
+def _setting(text: str) -> Setting:
     if text in ("true", "false"):
         return text == "true"
     if not text:
@@ -132,18 +134,18 @@ def _show(options: argparse.Namespace, label: str, found: Tuned) -> None:
         ("trials", f"{found.trials}, {found.pruned} of them given up early, {found.failed} failed"),
     ]
     if found.importances:
-        told = ", ".join(f"{name.replace('_', ' ')} {value:.0%}" for name, value in found.importances.items())
-        rows.append(("importance", told))
-    print_facts(f"{options.algorithm} on {label}", "", rows)
+        shares = ", ".join(f"{name.replace('_', ' ')} {value:.0%}" for name, value in found.importances.items())
+        rows.append(("importance", shares))
+    print_table(f"{options.algorithm} on {label}", "", rows)
     print(f"\nOn other seeds: {_command(options, found)}")
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _command(options: argparse.Namespace, found: Tuned) -> str:
-    """What reports on these settings."""
+    """The command that runs the best settings on another seed."""
     sizes = [word for name, value in given_sizes(options).items() for word in (flag(name), str(value))]
     verb = "train" if is_environment(options.problem) else "run"
     words = ["aapi", verb, options.problem, *sizes, "--algorithm", options.algorithm, "--steps", str(options.steps)]

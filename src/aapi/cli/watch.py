@@ -1,10 +1,13 @@
-"""`aapi watch`: the page, live, while an experiment runs."""
+"""`aapi watch`: the report of a running experiment, live."""
 
 from __future__ import annotations
 
 import argparse
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aapi.cli.parser import Commands
 
 __all__ = ["add_command"]
 
@@ -15,12 +18,12 @@ On another machine: ssh -L 8642:127.0.0.1:8642 that-machine, and aapi watch ther
 """
 
 
-def add_command(commands: Any) -> None:
+def add_command(commands: Commands) -> None:
     """Add `watch` to the command line."""
     command = commands.add_parser(
         "watch",
-        help="the page, live, while an experiment runs",
-        description="Serve the page about a folder to this machine alone: progress, time left, curves as they grow.",
+        help="the report of a running experiment, live",
+        description="Serve the report of a folder on this machine only: progress, time left, curves as they grow.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from aapi.experiments.plan import Plan
     from aapi.experiments.store import Store
 
-__all__ = ["check_shared_tuning", "choose", "score", "tuning_groups", "tuning_scores"]
-
 
 def score(average_reward: float, references: tuple[float | None, float | None]) -> float | None:
     """(λ − λ_random)/(λ_* − λ_random): 0 for acting at random, 1 for the optimum; None where these are not known."""

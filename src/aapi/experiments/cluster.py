@@ -21,8 +21,6 @@ from aapi.experiments.worker import CrashedBatch, EngineLost, pack_call, run_pac
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["start_cluster"]
-
 RESUME = "all runs stored before are safe: give the same command again to go on"
 TIMEOUT = 30  # seconds to wait for a scheduler or a worker
 

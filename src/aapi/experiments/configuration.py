@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from aapi.experiments.problem import Problem
     from aapi.json_types import JsonObject
 
-__all__ = ["Configuration", "FeatureMap", "MakeAlgorithm", "configure", "prepare"]
-
 # The third kind is for agents: from an observation to a vector.
 FeatureMap: TypeAlias = Features | VectorFeatures | Callable[[Any], object]
 MakeAlgorithm: TypeAlias = Callable[..., AnyLearner]

@@ -11,8 +11,6 @@ from aapi.mdp import FiniteMDP
 if TYPE_CHECKING:
     from aapi.experiments.configuration import Configuration
 
-__all__ = ["expected_seconds", "num_phases"]
-
 
 def expected_seconds(configuration: Configuration) -> float:
     """About how long a run takes on one processor: to cut work into batches, and to estimate the time left."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-__all__ = ["FILE", "RECOVERY", "Database", "StoreError", "locked_folder"]
-
 FORMAT = 1
 FILE = "results.db"
 LOCK = ".lock"

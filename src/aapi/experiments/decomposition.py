@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from aapi.json_types import JsonObject
     from aapi.theory import Constants
 
-__all__ = ["decomposition_jobs", "stored_decomposition"]
-
 VERSION = 2  # of what is stored: decompositions of another version are made again
 MOST_STATES = 100  # beyond, exact evaluations of every phase take longer than the runs did
 MOST_RUNS = 10

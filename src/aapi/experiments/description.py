@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from aapi.json_types import Json, JsonObject
 
-__all__ = ["canonical", "describe", "digest", "modules_in"]
-
 
 def canonical(description: Json) -> str:
     """JSON with one form for each value."""

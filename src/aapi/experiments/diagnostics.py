@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from aapi.experiments.study import Cell
     from aapi.experiments.trace import DiagnosticJob
 
-__all__ = ["run_diagnostics"]
-
 
 def run_diagnostics(
     cells: Sequence[Cell], store: Store, engine: Engine, stop: threading.Event, *, progress: bool = False

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable, Iterator
 
-__all__ = ["ENGINES", "Engine", "Interrupted", "ResilientProcesses", "available_processors", "start_engine"]
-
 ENGINES = ("threads", "processes", "dask")
 MOST_DEATHS = 3  # of the processes of one call, before it is given up
 QUEUED_PER_WORKER = 2  # calls handed out for each worker, so that none waits for the next

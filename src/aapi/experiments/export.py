@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments.store import Store
 
-__all__ = ["export"]
-
 ExportRow: TypeAlias = dict[str, object]
 
 FORMATS = (".csv", ".parquet")

@@ -8,8 +8,6 @@ from typing import TypeAlias, cast
 from aapi.checks import one_of
 from aapi.experiments.study import Study
 
-__all__ = ["FIGURES", "PRESETS", "Preset", "reproduction"]
-
 Table: TypeAlias = dict[str, object]  # one of [[problems]] or [[algorithms]], or settings in it
 
 

@@ -10,8 +10,6 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Plan", "titled"]
-
 
 def titled(problem: str, reward_scale: float) -> str:
     """What a problem is called where scales matter."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Model: TypeAlias = FiniteMDP | ContinuousProblem
     References: TypeAlias = tuple[float | None, float | None]
 
-__all__ = ["Problem"]
-
 CACHED_PROBLEMS = 64  # that a process keeps
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from aapi.experiments.engines import Engine
     from aapi.experiments.study import Cell
 
-__all__ = ["Interrupted", "requests_to_stop", "run_cells", "run_studies"]
-
 BATCH_SECONDS = 2.0  # long enough that handing out batches costs nothing, short enough that all processors end together
 
 

@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     from aapi.experiments.configuration import MakeAlgorithm
     from aapi.experiments.problem import Model
 
-__all__ = [
-    "MOST_COMBINATIONS",
-    "AlgorithmSpec",
-    "ProblemSpec",
-    "combinations",
-    "expand_grid",
-    "log_spaced",
-    "read_algorithm",
-    "read_problem",
-]
-
 # What a table may hold besides the sizes of a built-in problem, or the settings of an algorithm; and of which type.
 PROBLEM_KEYS: dict[str, type] = {
     "name": str, "label": str, "steps": object, "features": object, "reward_scale": object, "settings": dict,

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FunctionType
 
-__all__ = ["PACKAGE", "SourceTree", "library_sources", "module_hash", "source_version"]
-
 PACKAGE = "aapi"
 RUN_LOOPS = ("aapi.experiments.compiled_runs", "aapi.experiments.agent_runs")
 # Modules and packages of the library that cannot change what a run computes, whoever imports them.

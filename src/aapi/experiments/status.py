@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.json_types import JsonObject
 
-__all__ = ["Status", "session_status", "work_left"]
-
 ENOUGH_SHARE = 0.05  # of the work to be done, before the time left can be estimated
 ENOUGH_SECONDS = 2.0  # of running, likewise
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from aapi.experiments.worker import RunOutcome
     from aapi.json_types import JsonObject
 
-__all__ = ["FILE", "Run", "RunRow", "Session", "SessionPlan", "Store", "StoreError"]
-
 KEYS_PER_QUERY = 500
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments.configuration import FeatureMap
 
-__all__ = ["Cell", "Study", "read_study"]
-
 LARGEST_SEED = 2**63 - 1  # that SQLite can hold
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Run, Store
     from aapi.json_types import JsonObject
 
-__all__ = ["Comparison", "Row", "Sensitivity", "Summary", "mean_score", "summarise"]
-
 ENOUGH_RUNS = 10  # to say that one earns more than another
 
 

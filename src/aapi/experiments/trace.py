@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from aapi.learners import Phase
     from aapi.simulation import Simulation
 
-__all__ = ["DiagnosticJob", "LearnerTrace", "median_run", "pack_trace", "read_trace", "stored_trace", "trace_jobs"]
-
 FRAMES = 32  # phases of a trace, early ones closer together
 MOST_STATES = 2500
 MOST_TRACES = 36  # of a folder

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from aapi.experiments.configuration import Configuration, FeatureMap, MakeAlgorithm
     from aapi.experiments.problem import Problem
 
-__all__ = ["Between", "Search", "Tuned", "tune"]
-
 FILE = "tuning.journal"
 LARGEST_SEED = 2**31  # the sampler's, with room for the number of trials
 REPORTS = 10  # of a run, after each of which its trial may be given up

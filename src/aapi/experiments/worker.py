@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments.configuration import Configuration
 
-__all__ = [
-    "CrashedBatch",
-    "EngineLost",
-    "RunBatch",
-    "RunOutcome",
-    "describe_error",
-    "pack_call",
-    "run_batch",
-    "run_key",
-    "run_packed",
-]
-
 
 class CrashedBatch(AapiError):
     """A batch whose process died each time it was tried."""

@@ -56,7 +56,7 @@ class Excursion:
         fits = runs.shape == shape[:1] and runs.dtype == bool and np.shape(self.policies) == shape
         if not fits or not (limits is None or (limits.shape == shape and limits.dtype.kind == "i")):
             raise InvalidInput(
-                f"an excursion has {shape[0]} truth values as `runs`, and `policies` and whole-number `limits` of shape "
+                f"an excursion has {shape[0]} truth values as `runs`, `policies` and whole-number `limits` of shape "
                 f"{shape}; not {runs.dtype} of shape {runs.shape}, {np.shape(self.policies)}, and {self.limits!r}"
             )
         if self.steps is not None:

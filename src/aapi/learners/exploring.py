@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from aapi.approximation.space import NOT_STORED
 from aapi.errors import InvalidInput
 from aapi.exploration import Excursion, Situation, as_exploration
 from aapi.learners.learner import Learner, Phase, with_memories
@@ -37,6 +38,7 @@ class ExploringState:
     excursion: what `excursion.runs` do in this stretch, if it is an exploration.
     """
 
+    space: QSpace = field(metadata=NOT_STORED)
     inner: Any
     start: int
     explored: NDArray[np.int64]
@@ -96,9 +98,9 @@ class Exploring(Learner[ExploringState]):
     def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> ExploringState:
         """The learner's own start; and transitions are counted."""
         inner = self.learner.init(space, runs, num_phases)
-        if space.countable and COUNTS not in inner.memories:
+        if self._gap(space) is not None and COUNTS not in inner.memories:
             inner = with_memories(inner, {**inner.memories, COUNTS: COUNTS.start(space, runs)})
-        return ExploringState(inner, 0, np.zeros(runs, dtype=np.int64))
+        return ExploringState(space, inner, 0, np.zeros(runs, dtype=np.int64))
 
     def act(self, state: ExploringState) -> Stretch:
         """Explore, or do what the learner does."""
@@ -116,14 +118,20 @@ class Exploring(Learner[ExploringState]):
             inner = self.learner.observe(state.inner, data, out.policies)
             stretch, explored = self.learner.act(inner), state.explored + data.steps * out.runs
             phase = Phase(stretch.number, out.policies, data, stretch.policy, exploring=out.runs)
-            return ExploringState(inner, data.time, explored), phase
-        inner, phase = self.learner.update(state.inner, replace(data, time=data.time + self._gap(state)))
-        after = ExploringState(inner, data.time, state.explored)
+            return ExploringState(state.space, inner, data.time, explored), phase
+        gap = self._gap(state.space) or 0
+        inner, phase = self.learner.update(state.inner, replace(data, time=data.time + gap))
+        after = ExploringState(state.space, inner, data.time, state.explored)
         return replace(after, excursion=self._excursion(after, data)), replace(phase, data=data)
 
     def observe(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
         """Remember data that another policy made."""
         return replace(state, inner=self.learner.observe(state.inner, data, behaviour))
+
+    @property
+    def knows_phases(self) -> bool:
+        """If all explorations are of the usual length."""
+        return self.lockstep and self.learner.knows_phases
 
     @property
     def phase_steps(self) -> int | None:
@@ -141,13 +149,13 @@ class Exploring(Learner[ExploringState]):
 
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
         """Phases of the learner, with explorations between them."""
-        between = usual_steps(space.shape(1)) if space.countable and self.lockstep else 0
-        return self.learner.count_phases(num_steps, space, gap + between)
+        return self.learner.count_phases(num_steps, space, gap + (self._gap(space) or 0))
 
-    def _gap(self, state: ExploringState) -> int:
-        """How long the exploration will be that comes before the next phase, if that can be known."""
-        counts = self._counts(state)
-        return usual_steps(counts.visits.shape) if counts is not None and self.lockstep else 0
+    def _gap(self, space: QSpace) -> int | None:
+        """How long the exploration before a phase is, 0 if that is not known; None where there is none."""
+        if not space.countable:
+            return None
+        return usual_steps(space.shape(1)) if self.lockstep else 0
 
     @staticmethod
     def _counts(state: ExploringState) -> Counts | None:

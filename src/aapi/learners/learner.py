@@ -6,6 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
+import numpy as np
+
+from aapi.checks import at_least
 from aapi.errors import InvalidInput
 from aapi.learners.state import copied
 from aapi.memory import remember
@@ -13,7 +16,6 @@ from aapi.memory import remember
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from aapi.approximation import Array, Policy, QSpace, Temperature
@@ -100,6 +102,11 @@ class Learner(ABC, Generic[S]):
         return with_memories(state, remember(state.memories, data, behaviour))
 
     @property
+    def knows_phases(self) -> bool:
+        """Whether `count_phases` is exact, so that what was saved can be checked by it."""
+        return False
+
+    @property
     def phase_steps(self) -> int | None:
         """τ, if all phases are of one length."""
         return None
@@ -149,10 +156,15 @@ class Session(Generic[S]):
         The steps that are left at the end are taken and not learnt from: the last phase is then not complete, and
         another call goes on with it, where the simulation is able to pause.
         """
-        last = self.simulation.time + num_steps
+        last, begins = self.simulation.time + num_steps, False
         while self.simulation.time < last:
             stretch = self.learner.act(self.state)
-            data = self.simulation.rollout(stretch, last - self.simulation.time)
+            at_least(1, **{"the steps of a stretch": stretch.steps})
+            now = self.simulation.time
+            if stretch.start > now or (begins and stretch.start < now):
+                raise InvalidInput(f"a stretch must start where the last one ended, after {now} steps: {stretch.start}")
+            data = self.simulation.rollout(stretch, last - now)
+            begins = data.complete
             if data.complete:
                 yield self._update(data)
             else:
@@ -162,7 +174,8 @@ class Session(Generic[S]):
         """Learn from a stretch. Where that fails, neither the state nor the random streams have moved."""
         before, streams = self.state, data.streams.copy()
         try:
-            self.state, phase = self.learner.update(copied(before) if self.keep else before, data)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found, and said in one line
+                self.state, phase = self.learner.update(copied(before) if self.keep else before, data)
         except BaseException:
             if self.state is before:
                 data.streams[:] = streams

@@ -59,7 +59,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
     def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> PolicyIterationState:
         """Line 2: π_1 uniform, M_1 = 0."""
         rate, evaluate = as_learning_rate(self.learning_rate), as_evaluation(self.evaluate).on(space)
-        evaluate.check(as_schedule(self.phase_length)(1, 0, space))
+        evaluate.check(as_schedule(self.phase_length).steps(1, 0, space))
         self._check_prediction(evaluate)
         return PolicyIterationState(
             k=0, memories=begin([evaluate.memory], space, runs), space=space, start=0,
@@ -69,13 +69,14 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def act(self, state: PolicyIterationState) -> Stretch:
         """Line 5: run π_k for τ steps."""
-        steps = as_schedule(self.phase_length)(state.k + 1, state.start, state.space)
+        steps = as_schedule(self.phase_length).steps(state.k + 1, state.start, state.space)
         return Stretch(state.k + 1, state.start, steps, state.policy)
 
     def update(self, state: PolicyIterationState, data: PhaseData) -> tuple[PolicyIterationState, Phase]:
         """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
         space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).on(state.space)
         weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
+        evaluate.check(data.steps)
         seen = Experience(space, data, remember(state.memories, data, state.policy))
         estimate = evaluate.estimate(state.policy, seen)  # line 6: Q̂_k by G
         q_hat = estimate.q_hat
@@ -94,8 +95,13 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def _weight(self, space: QSpace, k: int, start: int) -> float:
         """What phase k counts: τ_k/τ_1."""
-        length = as_schedule(self.phase_length)
-        return length(k, start, space) / length(1, 0, space)
+        schedule = as_schedule(self.phase_length)
+        return schedule.steps(k, start, space) / schedule.steps(1, 0, space)
+
+    @property
+    def knows_phases(self) -> bool:
+        """By their lengths, which depend on nothing but time."""
+        return True
 
     @property
     def phase_steps(self) -> int | None:
@@ -125,7 +131,8 @@ class PolicyIteration(Learner[PolicyIterationState]):
         schedule.check()
         if rate.needs_equal_phases and not isinstance(schedule, Constant):
             raise InvalidInput("temperatures that grow with the number of phases need phases of one length")
-        evaluate.check(schedule.shortest_phase)
+        if schedule.shortest_phase is not None:
+            evaluate.check(schedule.shortest_phase)
         self._check_prediction(evaluate)
         rate.check()
         as_side_information(self.side_information).check()

@@ -88,6 +88,11 @@ class RLSVI(Learner[RLSVIState]):
         return after, Phase(after.k, state.policy, data, policy, state.q_hat)
 
     @property
+    def knows_phases(self) -> bool:
+        """By their lengths, which depend on nothing but time."""
+        return True
+
+    @property
     def phase_steps(self) -> int:
         """τ."""
         return int(self.phase_length)

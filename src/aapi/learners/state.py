@@ -42,6 +42,8 @@ def copied(state: T) -> T:
         return cast("T", value.copy())
     if isinstance(value, dict):
         return cast("T", {key: copied(item) for key, item in value.items()})
+    if isinstance(value, tuple):
+        return cast("T", tuple(copied(item) for item in value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = {name: copied(item) for name, item in vars(value).items() if _is_state(item)}
         return cast("T", dataclasses.replace(value, **parts))
@@ -49,15 +51,18 @@ def copied(state: T) -> T:
 
 
 def _is_state(value: Any) -> bool:
-    return isinstance(value, np.ndarray | dict) or (dataclasses.is_dataclass(value) and not isinstance(value, type))
+    return isinstance(value, np.ndarray | dict | tuple) or (
+        dataclasses.is_dataclass(value) and not isinstance(value, type)
+    )
 
 
 def stored(state: Any, prefix: str = "") -> Arrays:
     """All arrays and numbers of a state, by the names of their fields."""
     if isinstance(state, np.ndarray | bool | int | float | np.generic):
         return {prefix: np.asarray(state)}
-    if isinstance(state, dict):  # memories, which keep their order
-        return _joined({f"{number}": item for number, item in enumerate(state.values())}, prefix)
+    if isinstance(state, dict | tuple):  # memories, which keep their order
+        items = state.values() if isinstance(state, dict) else state
+        return _joined({f"{number}": item for number, item in enumerate(items)}, prefix)
     if isinstance(state, _Stores):
         return {f"{prefix}_{name}" if prefix else name: array for name, array in state.arrays().items()}
     return _joined(_stored_fields(state), prefix)
@@ -82,11 +87,13 @@ def restored(like: T, arrays: Arrays, prefix: str = "") -> T:
     value: Any = like
     if isinstance(value, np.ndarray):
         return cast("T", check_like(arrays, prefix, value))
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int | float | np.generic):
         return cast("T", type(value)(check_like(arrays, prefix, np.asarray(value))))
     if isinstance(value, dict):
         parts = enumerate(value.items())
         return cast("T", {key: restored(item, arrays, f"{prefix}_{number}") for number, (key, item) in parts})
+    if isinstance(value, tuple):
+        return cast("T", tuple(restored(item, arrays, f"{prefix}_{number}") for number, item in enumerate(value)))
     start = f"{prefix}_" if prefix else ""
     mine = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
     if isinstance(value, _Restores):

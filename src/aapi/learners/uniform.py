@@ -54,6 +54,11 @@ class Uniform(Learner[UniformState]):
         return after, Phase(after.k, state.policy, data, state.policy)
 
     @property
+    def knows_phases(self) -> bool:
+        """By their lengths, which depend on nothing but time."""
+        return True
+
+    @property
     def phase_steps(self) -> int:
         """τ."""
         return int(self.phase_length)

@@ -1,4 +1,4 @@
-"""A finite Markov chain: its classes, its stationary behaviour, and how fast it gets there."""
+"""A finite Markov chain: its recurrent classes, stationary distributions and mixing."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from aapi.mdp.model import ROW_SUM_TOLERANCE
 
 __all__ = ["Chain", "can_reach", "describe_classes", "describe_states"]
 
-MIXING_LEVEL = 0.25 + 1e-12  # the paper's 1/4, and some room: a chain exactly there must not be judged by rounding
+MIXING_LEVEL = 0.25 + 1e-12  # the paper's 1/4, with a margin for rounding where the distance is exactly 1/4
 MAX_DENSE_STATES = 2_000  # beyond this, quantities that need every power of P or every pair of rows are refused
-CONTRACTING = 1e-12  # a coefficient closer to one than this cannot be told from one
-BURN_IN = 32  # steps that find a state which the chain visits often
+CONTRACTING = 1e-12  # a coefficient closer to one than this counts as one
+BURN_IN = 32  # steps after which often visited states have a large probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Chain:
 
     @cached_property
     def transient_states(self) -> IntArray:
-        """The states that are left for good."""
+        """The states in no recurrent class."""
         return np.setdiff1d(np.arange(self.num_states), np.concatenate(self.recurrent_classes))
 
     @cached_property
@@ -95,7 +95,7 @@ class Chain:
 
     @cached_property
     def _anchors(self) -> IntArray:
-        """One often visited state of each recurrent class: that keeps the numbers in `_system` small."""
+        """One often visited state of each recurrent class, so that the numbers in `_system` are small."""
         mass = np.full(self.num_states, 1.0 / self.num_states)
         for _ in range(BURN_IN):
             mass = 0.5 * (mass + mass @ self.transitions)
@@ -107,7 +107,7 @@ class Chain:
 
     @cached_property
     def _system(self) -> TransientSystem:
-        """The chain watched until it is in an anchor: it answers all questions about the long run."""
+        """The chain until it reaches an anchor; long-run quantities are solutions of this system."""
         block = self.transitions[self._others]
         leaving = np.asarray(block[:, self._anchors].sum(axis=1)).ravel()
         return TransientSystem(block[:, self._others], leaving)

@@ -1,4 +1,4 @@
-"""The optimal gain where it is the same from every state: value iteration, policy iteration, and their bounds."""
+"""The optimal gain of communicating models: value iteration, policy iteration, and their bounds."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["Search", "improve", "iterate_values", "settle"]
 
 SWEEPS = 60  # undamped sweeps of value iteration, before anything else is tried
 POLICY_STEPS = 4  # applications of the policy's own operator after each sweep
-WORK = 1_000_000_000  # products that damped value iteration may spend where policy iteration got stuck
+WORK = 1_000_000_000  # products that damped value iteration may use where policy iteration failed
 MAX_SWEEPS = 100_000
-PATIENCE = 10_000  # sweeps in which the bounds must come twice as close
+PATIENCE = 10_000  # sweeps in which the distance of the bounds must halve
 MAX_POLICIES = 500
 GAP = 1e-13  # a certificate this narrow, relative to the rewards earned, ends the search
-NARROW = 1e-9  # a certificate this narrow is left as it is
+NARROW = 1e-9  # a certificate this narrow is not improved further
 EPS = float(np.finfo(float).eps)
 
 
@@ -52,7 +52,7 @@ class Search:
 
     @property
     def coarse(self) -> bool:
-        """Whether the bounds are wide for the gain, since the policy meets rewards that are much larger."""
+        """Whether the bounds are wide relative to the gain, because the policy meets much larger rewards."""
         gain = max(abs(self.lower), abs(self.upper))
         earned = np.abs(self.mdp.rewards[np.arange(self.mdp.num_states), self.policy]).max()
         return bool(self.upper - self.lower > NARROW * gain and earned > 1e3 * gain)
@@ -76,7 +76,7 @@ class Search:
 def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -> IntArray:
     """Modified policy iteration (Puterman 1994, section 8.7); with damping ½ also where chains are periodic.
 
-    Returns its last policy: no bound may speak for it yet, but it has looked furthest ahead.
+    Returns its last policy, which has the longest look-ahead, though perhaps no bound yet.
     """
     mdp, values = search.mdp, search.values
     policy, states = np.full(mdp.num_states, -1), np.arange(mdp.num_states)
@@ -93,7 +93,7 @@ def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -
         if gap <= rounding:
             break
         if sweep % PATIENCE == 0:
-            if narrowest > 0.5 * checked:  # it would take for ever
+            if narrowest > 0.5 * checked:  # convergence is too slow
                 break
             checked = narrowest
         changed = np.flatnonzero(policy != previous)
@@ -111,7 +111,7 @@ def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -
 
 
 def settle(search: Search, reach: Reachability, policy: IntArray) -> None:
-    """Solve a communicating model that value iteration alone did not."""
+    """Solve a communicating model for which value iteration did not converge."""
     with contextlib.suppress(DoesNotExist):  # a policy whose states are left too rarely to be evaluated
         _iterate_policies(search, reach, policy)
     if search.width > NARROW:
@@ -140,7 +140,7 @@ def _iterate_policies(search: Search, reach: Reachability, policy: IntArray) -> 
 def improve(
     reach: Reachability, mdp: FiniteMDP, policy: IntArray, bias: FloatArray, allowed: BoolArray
 ) -> tuple[IntArray, float, float, float]:
-    """The policy that is greedy in r + P V among the pairs allowed, its bounds and their allowance for rounding.
+    """The policy that is greedy in r + P V among the pairs allowed, its bounds, and how much rounding widens them.
 
     Ties go to the old action.
     """
@@ -156,7 +156,7 @@ def improve(
 
 
 def _unichain(mdp: FiniteMDP, reach: Reachability, policy: IntArray) -> IntArray:
-    """The policy itself if it has one recurrent class; else one that leads to its class of the highest gain."""
+    """The policy if it has one recurrent class; otherwise one that leads to its class of the highest gain."""
     transitions, rewards = mdp.under(policy)
     chain = Chain(transitions)
     if len(chain.recurrent_classes) == 1:

@@ -1,4 +1,4 @@
-"""Who can reach whom in an MDP: end components, sure reachability, and policies that lead to a set of states."""
+"""Reachability in MDPs: end components, almost sure reachability, and policies that lead to a set of states."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Reachability"]
 
 @dataclass(frozen=True, eq=False)
 class Reachability:
-    """Graph questions about a model. Pairs (x, a) are rows x · actions + a; masks of pairs are (states, actions)."""
+    """The graph of a model. Pairs (x, a) are rows x · actions + a; masks of pairs are (states, actions)."""
 
     num_states: int
     num_actions: int
@@ -28,7 +28,7 @@ class Reachability:
 
     @classmethod
     def of(cls, mdp: FiniteMDP) -> Reachability:
-        """The graph of a model."""
+        """Of a model."""
         rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
         return cls(mdp.num_states, mdp.num_actions, rows)
 
@@ -46,14 +46,14 @@ class Reachability:
         return self._any_successor(states[self.support.indices])
 
     def graph(self, allowed: BoolArray) -> Matrix:
-        """Who can follow whom by the pairs allowed, as a (states, states) matrix."""
+        """The edges between states by the pairs allowed, as a (states, states) matrix."""
         rows = np.flatnonzero(allowed.ravel())
         kept = self.support[rows].tocoo()
         edges = (np.ones(kept.nnz), (self._states_of_rows[rows][kept.row], kept.col))
         return scipy.sparse.csr_array(edges, shape=(self.num_states, self.num_states))
 
     def end_components(self) -> tuple[IntArray, BoolArray]:
-        """The maximal end components: sets of states within which some policy can stay and go anywhere.
+        """The maximal end components: sets of states in which some policy can stay and reach every state.
 
         Returns the component of each state, −1 for states in none, and the pairs that stay in their component. Whatever
         the policy, a run ends up in components for good; within each, the optimal gain is the same from all states.
@@ -86,7 +86,7 @@ class Reachability:
             inside = kept
 
     def surely_reaches(self, target: int) -> BoolArray:
-        """From where some policy reaches `target` with certainty."""
+        """The states from which some policy reaches `target` with probability 1."""
         goal = np.arange(self.num_states) == target
         inside = np.ones(self.num_states, dtype=bool)
         while True:
@@ -98,9 +98,10 @@ class Reachability:
             inside = kept
 
     def policy_towards(self, targets: BoolArray, allowed: BoolArray, fallback: IntArray) -> IntArray:
-        """In each state an allowed action that may lead a step closer to `targets`; `fallback` there and out of reach.
+        """In each state an allowed action that may lead a step closer to `targets`.
 
-        Where the pairs allowed never lead out of reach, this policy is sure to arrive.
+        fallback: the actions on the targets, and in states that cannot reach them. If the pairs allowed never lead to
+        such states, this policy reaches the targets with probability 1.
         """
         policy, reached = fallback.copy(), targets.copy()
         while True:

@@ -1,4 +1,4 @@
-"""How hard a model is: worst mixing time, distribution mismatch, diameter."""
+"""Measures of the difficulty of a model: worst mixing time, distribution mismatch, diameter."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _searched(
 
 
 def _mixing(mdp: FiniteMDP, policy: IntArray) -> tuple[int, float]:
-    """The mixing time and, to break ties, how far the chain still is from stationarity then."""
+    """The mixing time and, to break ties, the distance to stationarity at that time."""
     chain = induced_chain(mdp, policy)
     try:
         return chain.mixing_time, chain.distance_to_stationarity(chain.mixing_time)
@@ -133,8 +133,8 @@ def _distinct_actions(mdp: FiniteMDP) -> list[list[int]]:
 def worst_contraction_time(mdp: FiniteMDP) -> float:
     """The least t with ‖(μ − ν) P_π‖₁ ≤ exp(−1/t) ‖μ − ν‖₁ for all policies π: the paper's condition of fast mixing.
 
-    Exact: the distance of two rows of P_π is largest for deterministic policies, so pairs of actions are all there is
-    to try. Ergodic models need not have one.
+    Exact: the distance of two rows of P_π is largest for deterministic policies, so that all pairs of state-action
+    pairs suffice. Ergodic models need not have one.
     """
     if mdp.num_states * mdp.num_actions > MAX_DENSE_STATES:
         raise TooLarge(f"the worst contraction time is computed for at most {MAX_DENSE_STATES} states times actions")
@@ -156,7 +156,7 @@ def worst_contraction_time(mdp: FiniteMDP) -> float:
 
 
 def optimal_mismatch(solution: Solution) -> float:
-    """ρ as the paper's proof uses it: max 1/μ_*(x) over the states that the optimal policy keeps visiting."""
+    """ρ as the paper's proof uses it: max 1/μ_*(x) over the recurrent states of the optimal policy."""
     weights = solution.values.stationary_distribution
     return float(1.0 / weights[weights > 0].min())
 
@@ -188,7 +188,7 @@ def mismatch(mdp: FiniteMDP) -> float:
 
 
 def diameter(mdp: FiniteMDP) -> float:
-    """The expected time between the two states that are furthest apart under the best policy for the journey."""
+    """The largest optimal hitting time: max over x and y of min over policies of the expected time from x to y."""
     furthest = 0.0
     with progress_bar("diameter", mdp.num_states) as advance:
         for target in range(mdp.num_states):

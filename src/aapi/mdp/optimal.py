@@ -1,8 +1,8 @@
 """The optimal gain of a finite MDP, a policy that attains it, and a certificate.
 
-Value iteration settles quickly mixing models. All others are taken apart into end components, within which the optimal
-gain does not depend on the state; each is solved by policy iteration, and value iteration again where that gets stuck;
-then the best way into a component is found. Every step leaves bounds that hold whatever it did, rounding included.
+Models that mix fast are solved by value iteration. All others are decomposed into end components, in which the optimal
+gain does not depend on the state; each is solved by policy iteration, or by damped value iteration where that fails;
+then the best component to go to is found. Every step gives bounds that hold in any case, rounding included.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["Solution", "solve"]
 
 MAX_POLICIES = 500
-ROUNDING = 1e-13  # what the probabilities of reaching components may be off by
-SHARP = 1e-11  # a certificate this narrow, relative to the rewards, needs no second opinion
-CERTIFIED = 1e-6  # a wider certificate is no answer
+ROUNDING = 1e-13  # bound on the error of the probabilities of reaching components
+SHARP = 1e-11  # a certificate this narrow, relative to the rewards, is exact enough
+CERTIFIED = 1e-6  # a wider certificate is an error
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A deterministic policy that is optimal in gain, and the proof.
+    """A deterministic policy with the optimal gain, and bounds that prove it.
 
     policy: one action per state.
     gains_lower ≤ λ_*(x) ≤ gains_upper, one per state: the certificate. The lower bound is earned by `policy`, the
@@ -54,7 +54,7 @@ class Solution:
 
     @property
     def gains(self) -> FloatArray:
-        """λ_*(x), one per state, from within the certificate; or an error if that is too wide to be an answer."""
+        """λ_*(x), one per state, within the certificate; or an error if that is too wide."""
         width = self.gains_upper - self.gains_lower
         middle = 0.5 * self.gains_lower + 0.5 * self.gains_upper
         if width.max() <= SHARP * np.abs(middle).max():
@@ -69,7 +69,7 @@ class Solution:
         lasting = np.concatenate(Chain(transitions).recurrent_classes)
         if width.max() <= SHARP * np.abs(rewards[lasting]).max():
             return middle
-        # The policy's own gain is known better than the best that is possible.
+        # The gain of the policy is known more accurately than the optimal gain.
         return np.clip(self.values.gains, self.gains_lower, self.gains_upper)
 
     @property
@@ -104,7 +104,7 @@ def solve(mdp: FiniteMDP) -> Solution:
         settle(search, reach, policy)
     lower, upper = (np.full(mdp.num_states, bound) for bound in (search.lower, search.upper))
     policy = search.policy
-    if not quick or not _is_unichain(mdp, policy):  # its gain is optimal, its bias may not be
+    if not quick or not _is_unichain(mdp, policy):  # the gain is optimal, the bias perhaps not
         policy = _refine(mdp, Reachability.of(mdp), policy, np.ones_like(mdp.rewards, dtype=bool), lower)
     return Solution(mdp, policy, lower, upper)
 
@@ -133,16 +133,16 @@ def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArra
             settle(search, Reachability.of(part), start)
         lower[c], upper[c] = search.lower, search.upper
         policy[states] = actions[np.arange(len(states)), search.policy]
-    gains_lower, policy, keeps, error = _reach_best(mdp, reach, component, staying, lower, policy)
+    gains_lower, policy, optimal_pairs, error = _reach_best(mdp, reach, component, staying, lower, policy)
     gains_upper = _reach_best(mdp, reach, component, staying, upper, policy)[0]
     if count > 1:
-        room = ROUNDING * float(max(np.abs(lower).max(), np.abs(upper).max())) + error
-        gains_lower, gains_upper = gains_lower - room, gains_upper + room
-    return Solution(mdp, _refine(mdp, reach, policy, keeps, gains_lower), gains_lower, gains_upper)
+        margin = ROUNDING * float(max(np.abs(lower).max(), np.abs(upper).max())) + error
+        gains_lower, gains_upper = gains_lower - margin, gains_upper + margin
+    return Solution(mdp, _refine(mdp, reach, policy, optimal_pairs, gains_lower), gains_lower, gains_upper)
 
 
 def _restrict(mdp: FiniteMDP, reach: Reachability, states: IntArray, staying: BoolArray) -> tuple[FiniteMDP, IntArray]:
-    """The model on a component's states, an action that leaves it replaced by one that stays; and which by which."""
+    """The model on the states of a component, with an action that stays for each that leaves; and these actions."""
     actions = np.where(staying, np.arange(mdp.num_actions), staying.argmax(axis=1)[:, None])
     rows = reach.support[(states[:, None] * mdp.num_actions + actions).ravel()][:, states]
     rewards = mdp.rewards[states[:, None], actions]
@@ -153,12 +153,12 @@ def _restrict(mdp: FiniteMDP, reach: Reachability, states: IntArray, staying: Bo
 def _reach_best(
     mdp: FiniteMDP, reach: Reachability, component: IntArray, staying: BoolArray, gains: FloatArray, policy: IntArray
 ) -> tuple[FloatArray, IntArray, BoolArray, float]:
-    """The largest expected gain of the component one stays in, a policy that gets there, the pairs that keep it.
+    """The largest expected gain of the component where a run ends, a policy for it, and the pairs that preserve it.
 
-    The last result is what the expected gain may be off by, beyond the last digits.
+    The last result bounds the error of the expected gain, beyond rounding of the result.
 
     A stopping problem in which a component is one node: stay, or take one of the pairs that lead out. It has no end
-    components left, so every policy stops, and policy iteration cannot but end.
+    components left, so that every policy stops and policy iteration terminates.
     """
     count = len(gains)
     node = component.copy()
@@ -178,7 +178,9 @@ def _reach_best(
     choice = np.full(num_nodes, -1)  # a row of `moves`, or −1 for staying
     first = np.unique(origin, return_index=True)
     choice[first[0]] = np.where(first[0] < count, -1, first[1])
-    margin = ROUNDING * float(np.abs(gains).max())  # of the gains that meet: their mean may be nearly zero
+    margin = ROUNDING * float(
+        np.abs(gains).max()
+    )  # relative to the gains that are averaged: their mean may be nearly zero
     seen = set()
     while choice.tobytes() not in seen:
         seen.add(choice.tobytes())
@@ -189,10 +191,10 @@ def _reach_best(
         rises = best > value + margin
         winners = np.flatnonzero(offers == best[origin])
         choice[origin[winners]] = np.where(rises[origin[winners]], winners, choice[origin[winners]])
-    keeps = staying.copy()
-    keeps.ravel()[pairs] = offers >= value[origin] - 10.0 * margin
+    optimal_pairs = staying.copy()
+    optimal_pairs.ravel()[pairs] = offers >= value[origin] - 10.0 * margin
     error = _stopping_error(moves, out, choice, value)
-    return value[node], _way_out(mdp, reach, staying, policy, pairs[choice[choice >= 0]]), keeps, error
+    return value[node], _way_out(mdp, reach, staying, policy, pairs[choice[choice >= 0]]), optimal_pairs, error
 
 
 def _stopping_values(moves: FloatArray, choice: IntArray, gains: FloatArray, num_nodes: int) -> FloatArray:
@@ -208,9 +210,9 @@ def _stopping_values(moves: FloatArray, choice: IntArray, gains: FloatArray, num
 
 
 def _stopping_error(moves: FloatArray, out: FloatArray, choice: IntArray, value: FloatArray) -> float:
-    """A bound on the error of the expected gains: what one step leaves over, times the steps until all is over.
+    """A bound on the error of the expected gains: the residual of one step, times the expected steps until stopping.
 
-    State reduction needs none: it makes no error but in the last digits, however rare stopping is.
+    State reduction needs none: it is accurate to rounding, however rare stopping is.
     """
     moving = np.flatnonzero(choice >= 0)
     if len(moving) <= REDUCTION_SIZE:
@@ -233,11 +235,13 @@ def _way_out(mdp: FiniteMDP, reach: Reachability, staying: BoolArray, policy: In
     return policy
 
 
-def _refine(mdp: FiniteMDP, reach: Reachability, policy: IntArray, keeps: BoolArray, lower: FloatArray) -> IntArray:
-    """Among the pairs that keep the optimal gain, prefer those of higher bias (Puterman 1994, section 9.2).
+def _refine(
+    mdp: FiniteMDP, reach: Reachability, policy: IntArray, optimal_pairs: BoolArray, lower: FloatArray
+) -> IntArray:
+    """Among the pairs that preserve the optimal gain, prefer those of higher bias (Puterman 1994, section 9.2).
 
     Each policy is better than the one before in the order of discount factors near one, so its gain never falls. Should
-    rounding make it fall, the last good one is kept.
+    rounding make it fall, the last good one is returned.
     """
     previous = policy
     for _ in range(MAX_POLICIES):
@@ -247,7 +251,7 @@ def _refine(mdp: FiniteMDP, reach: Reachability, policy: IntArray, keeps: BoolAr
             return previous
         if (earned < lower - CERTIFIED * np.abs(lower)).any() or not np.isfinite(bias).all():
             return previous
-        improved, _, _, _ = improve(reach, mdp, policy, bias, keeps)
+        improved, _, _, _ = improve(reach, mdp, policy, bias, optimal_pairs)
         if np.array_equal(improved, policy):
             break
         previous, policy = policy, improved

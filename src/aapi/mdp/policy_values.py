@@ -1,4 +1,4 @@
-"""What a stationary policy is worth: gain, bias, Q-function, stationary distribution."""
+"""Exact evaluation of stationary policies: gain, bias, Q-function, stationary distribution."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class PolicyValues:
 
     gains: λ_π(x), one per state: the long-run average reward from x.
     bias: V_π(x); q_values: Q_π(x, a) = r(x, a) − λ_π(x) + Σ_x' P(x'|x, a) V_π(x').
-    chain: the Markov chain under the policy; reward_scale: the largest reward, in absolute value, that
-        it keeps meeting.
+    chain: the Markov chain under the policy; reward_scale: the largest absolute reward in
+        recurrent states.
     """
 
     chain: Chain

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from aapi.experiments.plan import Plan
     from aapi.experiments.summary import Row
 
-__all__ = ["ADAPTIVE", "CONSTANT", "GREEDY", "Ablation", "Column", "ProblemKey", "ablations", "row_styles"]
-
 ADAPTIVE, CONSTANT, GREEDY = "adaptive", "constant", "greedy"
 NORMS = ("span", "sup")
 ProblemKey = tuple[str, str, float, int]  # study, problem, reward scale, steps: `Plan.place`

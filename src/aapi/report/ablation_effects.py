@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Levels = Mapping[str, Sequence[Row]]  # rows of each level of a factor; the i-th of all differ in nothing else
 
-__all__ = ["ablation_effects"]
-
 
 def ablation_effects(ablation: Ablation) -> list[str]:
     """A sentence for each factor, and how sure they are."""

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from aapi.report.ablation import Ablation
     from aapi.statistics import Interval
 
-__all__ = ["DETAILS", "build_page_data"]
-
 # Points of a curve, and phases × states of a run: less and less, for pages that would be too large.
 DETAILS = ((120, 50_000), (100, 12_000), (80, 8_000), (60, 6_000), (50, 3_000), (40, 1_000), (25, 0), (0, 0))
 LEVELS = 4095  # of the numbers of a packed table: 12 bits

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from aapi.report.page_data import StyleData
 
-__all__ = ["PALETTE", "Style", "styles"]
-
 
 @dataclass(frozen=True)
 class Style:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.experiments.summary import Row
 
-__all__ = ["Curve", "read_curve"]
-
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 POINTS = 120
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     Styles = Mapping[str, Style]  # by label
 
-__all__ = ["write_figures"]
-
 LIGHT = 0.47  # scores above it have colours that want black text
 
 

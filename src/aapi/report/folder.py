@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import os
     from pathlib import Path
 
-__all__ = ["write_pages"]
-
 
 def write_pages(folder: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Write the pages about all studies of a folder into it, and return their paths."""

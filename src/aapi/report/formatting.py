@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["format_decimal", "format_list", "format_number", "format_range", "format_setting"]
-
 
 def format_number(value: float) -> str:
     """12,345 or 0.123 or 1.2e+12."""

@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     from aapi.report.stored_diagnostics import Diagnostic
     from aapi.statistics import Interval
 
-__all__ = [
-    "ablation_lines",
-    "comparison_lines",
-    "decomposition_lines",
-    "result_lines",
-    "scale_lines",
-    "sensitivity_lines",
-    "settings_lines",
-    "write_markdown",
-]
-
 FILE = "results.md"
 
 

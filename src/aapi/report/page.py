@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.experiments.summary import Summary
 
-__all__ = ["LARGEST", "live_page", "page", "write_page"]
-
 FILE = "report.html"
 LARGEST = 3_000_000  # bytes of a page; detail is given up to stay below
 SCRIPTS = (  # each after those that it imports

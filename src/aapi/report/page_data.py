@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-__all__ = [
-    "AblationColumn", "AblationData", "AblationProblem", "BandData", "BoundCheckData", "ComparisonData",
-    "CurveData", "Detail", "ErrorCurves", "IntervalData", "Numbers", "OnlineTerms", "PackedTable", "PageData",
-    "PartCurves", "RegretDecomposition", "RegretParts", "RowData", "SessionData", "StateSpace", "StatusData",
-    "StyleData", "TotalData", "TraceData", "TunedPoint",
-]  # fmt: skip
-
 Numbers = list[float | None]  # None where a number does not exist
 
 

@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 
     from aapi.report.colours import Style
 
-__all__ = [
-    "FORMATS",
-    "INK",
-    "WIDTHS",
-    "FigureFile",
-    "Legend",
-    "Panel",
-    "draw_band",
-    "draw_line",
-    "drawing",
-    "write_panels",
-]
-
 FORMATS = ("pdf", "svg", "png")
 WIDTHS = {"one-column": 3.35, "two-column": 6.9}  # inches
 INK = "#44484d"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments.summary import Sensitivity
 
-__all__ = ["TunedValue", "by_position", "tuned_values"]
-
 
 @dataclass(frozen=True)
 class TunedValue:

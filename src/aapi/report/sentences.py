@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments.summary import Comparison, Row, Summary
 
-__all__ = ["sentences"]
-
 MOST_RIVALS = 3
 MOST_SCORES = 6
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.experiments.summary import Row
 
-__all__ = ["Diagnostic", "decompositions", "learner_traces"]
-
 T = TypeVar("T")
 
 

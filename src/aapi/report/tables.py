@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments.summary import Row, Summary
 
-__all__ = ["aligned", "closing_tables", "failures", "format_choice", "format_scores"]
-
 HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "time")
 
 

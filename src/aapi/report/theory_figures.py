@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from aapi.statistics import Band
     from aapi.theory import Examination
 
-__all__ = ["theory_figures", "write_theory_figures"]
-
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY = (
     pair[0] for pair in (colours.BLUE, colours.ORANGE, colours.GREEN, colours.VERMILION, colours.PURPLE, colours.SKY)
 )

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import os
     import socket
 
-__all__ = ["LivePage", "start_server"]
-
 HOST = "127.0.0.1"
 REFRESH = 10.0  # seconds after which the time left is computed again
 SHARE = 0.1  # of a processor, at most, for reading the store: the rest is for the runs

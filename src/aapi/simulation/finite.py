@@ -66,11 +66,11 @@ class FiniteSimulation:
         states, actions = np.empty((2, runs, steps), dtype=np.int32)
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
         t = self.tables
-        taken = _roll(
+        taken, met = _roll(
             t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, limits, self.state,
             self.streams, states, actions, rewards, sums,
         )  # fmt: skip
-        complete = taken < steps or steps == stretch.steps
+        complete = bool(met or steps == stretch.steps)
         if taken < steps:
             ends = stretch_ends(self.grid, self.time, taken)
             states, actions, rewards = states[:, :taken], actions[:, :taken], rewards[:, :taken]
@@ -84,7 +84,7 @@ def _roll(
     starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, policy: Any, ends: Any, limits: Any,
     state: Any, stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
 ) -> Any:  # fmt: skip
-    """Step all runs; the number of steps taken, fewer than asked for if a limit, of one run, was met."""
+    """Step all runs; the number of steps taken, and whether a limit, of one run, was met."""
     # Unsigned numbers index arrays without a check for negative ones, which lies on the path from x to x'.
     num_actions, one = np.uint64(policy.shape[2]), np.uint64(1)
     for run in range(policy.shape[0]):
@@ -114,7 +114,7 @@ def _roll(
                 total += reward
                 if limits is not None:
                     limits[run, x, a] -= 1
-                    met = limits[run, x, a] == 0
+                    met = limits[run, x, a] <= 0
                 # x' ~ P(·|x, a); no random number is spent on a certain successor.
                 pair = x * num_actions + np.uint64(a)
                 first = starts[pair]
@@ -137,7 +137,7 @@ def _roll(
                 break
         state[run] = x
         stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3] = s0, s1, s2, s3
-    return t
+    return t, met
 
 
 def transition_tables(mdp: FiniteMDP) -> TransitionTables:

@@ -80,7 +80,7 @@ class GymnasiumSimulation:
         if stretch.start == self.time:
             self.begin(stretch.steps)
         left = self._left(stretch)
-        last, met = min(stretch.steps, self.filled + most), False
+        last, met = min(stretch.steps, self.filled + most), self._is_met(left)
         while self.filled < last and not met:
             before = self.filled
             met = self._collect(stretch.acting, min(STRIDE, last - self.filled), left)
@@ -100,6 +100,12 @@ class GymnasiumSimulation:
         left = np.array(stretch.limits[0], dtype=np.int64)
         np.subtract.at(left, (self.states[0, : self.filled], self.actions[0, : self.filled]), 1)
         return left
+
+    def _is_met(self, left: NDArray[np.int64] | None) -> bool:
+        """Whether a limit was met before a pause: the stretch is over then."""
+        return left is not None and bool(
+            (left[self.states[0, : self.filled], self.actions[0, : self.filled]] <= 0).any()
+        )
 
     def _collect(self, policy: Policy, steps: int, left: NDArray[np.int64] | None) -> bool:
         """Take some steps of the stretch under way; whether a limit was met."""
@@ -123,7 +129,7 @@ class GymnasiumSimulation:
                 earned.append(reward)
                 if left is not None:
                     left[current, action] -= 1
-                    met = left[current, action] == 0
+                    met = bool(left[current, action] <= 0)
                 current = after
                 if "ended" in info:
                     self.episodes.append(info["ended"])

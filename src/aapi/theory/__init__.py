@@ -3,13 +3,13 @@
 from aapi.theory.analysis import Analysis, analyse, analysed_runs
 from aapi.theory.bound_checks import BoundCheck, check_bounds
 from aapi.theory.bounds import Constants, Theorem, constants, recommended_phase_length, theorem
-from aapi.theory.comparator import Comparator, make_comparator
 from aapi.theory.errata import Erratum, find_errata
 from aapi.theory.evaluation_error import ERROR_NORMS, ErrorDecay, EvaluationErrors, error_decay
 from aapi.theory.examination import Examination, examine
 from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth
 from aapi.theory.noise import NoiseScale, mixing_bound
 from aapi.theory.online_learning import OnlineLearning, lemma_eta, regret_and_bound
+from aapi.theory.phases import Comparator, make_comparator
 from aapi.theory.regret import PARTS, Decomposition, decompose
 from aapi.theory.relative_q import RelativeQ, printed_constant, proven_constant
 

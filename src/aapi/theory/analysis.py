@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -9,14 +10,14 @@ import numpy as np
 
 from aapi.batch import run, space_of
 from aapi.checks import at_least
-from aapi.errors import DoesNotExist, InvalidInput
+from aapi.errors import InvalidInput
 from aapi.progress import progress_bar
 from aapi.result import Result
-from aapi.theory.comparator import Comparator, make_comparator
+from aapi.theory.bounds import attempt
 from aapi.theory.evaluation_error import EvaluationErrors, evaluation_errors
 from aapi.theory.noise import NoiseScale, noise_scale
 from aapi.theory.online_learning import OnlineLearning, online_learning
-from aapi.theory.phases import Phases, exact_phases, recorded
+from aapi.theory.phases import Comparator, exact_phases, make_comparator, recorded
 from aapi.theory.regret import Decomposition, decompose
 from aapi.theory.relative_q import RelativeQ, relative_q
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
-
-__all__ = ["Analysis", "analyse", "analysed_runs"]
 
 RECORDED = 1 << 24  # numbers in the tables that are in memory at a time
 Part = TypeVar("Part")
@@ -83,27 +82,30 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
     results: one, or several of the same algorithm on the same problem, which may come one after the other.
     """
     refused: dict[str, str] = {}
-    runs: list[_RunAnalysis] = []
+    decompositions, errors = list[Decomposition](), list[EvaluationErrors]()
+    changes, noise, games = list[RelativeQ](), list[NoiseScale](), list[OnlineLearning]()
+    multichain = 0
     first, fixed = None, None
     for result in [results] if isinstance(results, Result) else results:
         if first is None or fixed is None:
             first, fixed = result, make_comparator(recorded(result)[1], against)
         _check_alike(result, first)
-        runs += [_analyse_run(phases, fixed, refused) for phases in exact_phases(result, fixed)]
+        for phases in exact_phases(result, fixed):
+            multichain += int((~phases.unichain).sum())
+            decompositions.append(decompose(phases, fixed))
+            errors.append(evaluation_errors(phases, fixed))
+            changes.append(relative_q(phases))
+            noise.append(noise_scale(phases))
+            game = attempt(refused, "online_learning", functools.partial(online_learning, phases, fixed))
+            games += [] if game is None else [game]
     if first is None or fixed is None:
         raise InvalidInput("there are no results to analyse")
     record, mdp = recorded(first)
-    online = [run.online_learning for run in runs if run.online_learning is not None]
     return Analysis(
         algorithm=first.algorithm, mdp=mdp, against=fixed, phase_ends=first.phase_ends, evaluated=record.evaluated,
-        weights=record.weights, num_runs=len(runs), last_policy=first.final_policy[0],
-        multichain=sum(run.multichain for run in runs),
-        decomposition=_stack([run.decomposition for run in runs]),
-        errors=_stack([run.errors for run in runs]),
-        relative_q=_stack([run.relative_q for run in runs]),
-        noise=_stack([run.noise for run in runs]),
-        online_learning=_stack(online) if len(online) == len(runs) else None,
-        refused=refused,
+        weights=record.weights, num_runs=len(errors), last_policy=first.final_policy[0], multichain=multichain,
+        decomposition=_stack(decompositions), errors=_stack(errors), relative_q=_stack(changes), noise=_stack(noise),
+        online_learning=_stack(games) if len(games) == len(errors) else None, refused=refused,
     )  # fmt: skip
 
 
@@ -111,35 +113,6 @@ def _check_alike(result: Result, first: Result) -> None:
     same = result.env is first.env and result.algorithm == first.algorithm
     if not same or not np.array_equal(result.phase_ends, first.phase_ends):
         raise InvalidInput("results that are analysed together must be of one algorithm on one problem, equally long")
-
-
-@dataclass(frozen=True, eq=False)
-class _RunAnalysis:
-    """The parts of one run."""
-
-    multichain: int
-    decomposition: Decomposition
-    errors: EvaluationErrors
-    relative_q: RelativeQ
-    noise: NoiseScale
-    online_learning: OnlineLearning | None
-
-
-def _analyse_run(phases: Phases, against: Comparator, refused: dict[str, str]) -> _RunAnalysis:
-    """All parts of one run. Why there is no bound for online learning is noted in `refused`."""
-    online = None
-    try:
-        online = online_learning(phases, against)
-    except DoesNotExist as error:
-        refused["online_learning"] = str(error)
-    return _RunAnalysis(
-        multichain=int((~phases.unichain).sum()),
-        decomposition=decompose(phases, against),
-        errors=evaluation_errors(phases, against),
-        relative_q=relative_q(phases),
-        noise=noise_scale(phases),
-        online_learning=online,
-    )
 
 
 def analysed_runs(
@@ -152,7 +125,8 @@ def analysed_runs(
     """
     at_least(1, num_steps=num_steps, num_runs=num_runs)
     algorithm.check()
-    phases = _count_policies(algorithm, num_steps, mdp)
+    # About how many policies act in so many steps: of phases, of the steps left over, and of explorations.
+    phases = (algorithm.count_phases(num_steps, space_of(mdp)) + 1) * (1 if algorithm.inner is algorithm else 2)
     size = max(1, RECORDED // (4 * phases * mdp.num_states * mdp.num_actions))
 
     def results() -> Iterator[Result]:
@@ -166,12 +140,6 @@ def analysed_runs(
                 advance(count)
 
     return analyse(results())
-
-
-def _count_policies(algorithm: AnyLearner, num_steps: int, mdp: FiniteMDP) -> int:
-    """About how many policies act in so many steps: of phases, of the steps left over, and of explorations."""
-    phases = algorithm.count_phases(num_steps, space_of(mdp)) + 1
-    return phases if algorithm.inner is algorithm else 2 * phases
 
 
 def _stack(parts: list[Part]) -> Part:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from aapi.theory.analysis import Analysis
     from aapi.theory.bounds import Constants
 
-__all__ = ["DELTA", "BoundCheck", "check_bounds"]
-
 DELTA = 0.05  # of bounds that hold with probability 1 − δ
 ROUNDING = 1e-12  # of the largest of all sums of rewards and parts of regret
 
@@ -54,18 +52,12 @@ def check_bounds(analysis: Analysis, known: Constants) -> list[BoundCheck]:
 def _noise(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
     noise = np.abs(analysis.decomposition.total("noise"))
     phases, steps = len(analysis.phase_ends), int(analysis.phase_ends[-1])
-    yield _check(
-        "noise",
-        "|Σ (λ_π − r)| ≤ K t + 4 t (2 K T ln(T/δ))^½, t the contraction time",
-        float(noise.max()),
-        known.contraction_time,
-        lambda t: known.reward_range * mixing_bound(t, phases, steps, DELTA),
-        known.refused.get("contraction_time", ""),
-    )
-    name, statement = (
-        "noise, by Poisson's equation",
-        "|Σ (λ_π − r)| ≤ Σ span V + (½ ln(2/δ) Σ τ (span² V + max_x span² Q))^½",
-    )
+    time, why = known.contraction_time, known.refused.get("contraction_time", "")
+    bound = None if time is None else known.reward_range * mixing_bound(time, phases, steps, DELTA)
+    statement = "|Σ (λ_π − r)| ≤ K t + 4 t (2 K T ln(T/δ))^½, t the contraction time"
+    yield BoundCheck("noise", statement, float(noise.max()), bound, why)
+    name = "noise, by Poisson's equation"
+    statement = "|Σ (λ_π − r)| ≤ Σ span V + (½ ln(2/δ) Σ τ (span² V + max_x span² Q))^½"
     limits = analysis.noise.bound(DELTA)[:, -1]
     if np.isfinite(limits).all():
         yield _closest(name, statement, noise, limits)
@@ -88,34 +80,24 @@ def _regret(analysis: Analysis) -> Iterator[BoundCheck]:
     elif analysis.unit is None:
         yield BoundCheck(name, statement, float(regret.max()), None, "phases of different lengths count the same")
     else:
-        yield _closest(
-            name, statement, regret, analysis.unit * analysis.online_learning.bound @ analysis.against.distribution
-        )
+        limits = analysis.unit * analysis.online_learning.bound @ analysis.against.distribution
+        yield _closest(name, statement, regret, limits)
 
 
 def _q_functions(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
-    time, why, scale = known.mixing_time, known.refused.get("mixing_time", ""), known.reward_range
-    size, changed = float(analysis.relative_q.q_size.max()), analysis.relative_q.constant
-    yield _check("size of Q", "|Q_π| ≤ 2 t_mix + 3", size, time, lambda t: scale * (2.0 * t + 3.0), why)
-    if math.isnan(changed):
-        return
-    phases = len(analysis.phase_ends)
-    for which, constant, statement in (
-        ("printed", printed_constant, "|ΔQ|/max ‖Δπ‖₁ ≤ t_mix² log₂² K, but for 2/K³"),
-        (
-            "proven",
-            proven_constant,
-            "|ΔQ|/max ‖Δπ‖₁ ≤ N² + N + (2 t_mix + 3)(N + 1), N = ⌈4 t_mix log₂ K⌉, but for 8 t_mix/(K⁴ ln 2)",
-        ),
-    ):
-        limit = None if time is None else scale * constant(time, phases)
-        yield BoundCheck(f"relative Q, {which}", statement, changed, limit, why)
+    time, phases, changed = known.mixing_time, len(analysis.phase_ends), analysis.relative_q.constant
 
+    def check(name: str, statement: str, measured: float, bound: Callable[[float, int], float]) -> BoundCheck:
+        limit = None if time is None else known.reward_range * bound(time, phases)
+        return BoundCheck(name, statement, measured, limit, known.refused.get("mixing_time", ""))
 
-def _check(
-    name: str, statement: str, measured: float, value: float | None, bound: Callable[[float], float], why: str
-) -> BoundCheck:
-    return BoundCheck(name, statement, measured, None if value is None else bound(value), why)
+    size = float(analysis.relative_q.q_size.max())
+    yield check("size of Q", "|Q_π| ≤ 2 t_mix + 3", size, lambda t, _: 2.0 * t + 3.0)
+    if not math.isnan(changed):
+        printed = "|ΔQ|/max ‖Δπ‖₁ ≤ t_mix² log₂² K, but for 2/K³"
+        proven = "|ΔQ|/max ‖Δπ‖₁ ≤ N² + N + (2 t_mix + 3)(N + 1), N = ⌈4 t_mix log₂ K⌉, but for 8 t_mix/(K⁴ ln 2)"
+        yield check("relative Q, printed", printed, changed, printed_constant)
+        yield check("relative Q, proven", proven, changed, proven_constant)
 
 
 def _closest(name: str, statement: str, measured: NDArray[np.float64], limits: NDArray[np.float64]) -> BoundCheck:

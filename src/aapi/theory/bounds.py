@@ -10,14 +10,10 @@ import numpy as np
 
 from aapi.checks import finite
 from aapi.errors import DoesNotExist, TooLarge
-from aapi.mdp import mismatch, optimal_mismatch, solve, worst_contraction_time, worst_mixing_time
+from aapi.mdp import FiniteMDP, mismatch, optimal_mismatch, solve, worst_contraction_time, worst_mixing_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from aapi.mdp import FiniteMDP
-
-__all__ = ["Constants", "Theorem", "constants", "recommended_phase_length", "theorem"]
 
 Value = TypeVar("Value")
 
@@ -42,26 +38,27 @@ class Constants:
     refused: dict[str, str]
 
 
+def attempt(refused: dict[str, str], name: str, compute: Callable[[], Value]) -> Value | None:
+    """What is computed; where that does not exist, None, and the reason is noted."""
+    try:
+        return compute()
+    except (DoesNotExist, TooLarge) as error:
+        refused[name] = str(error)
+        return None
+
+
 def constants(mdp: FiniteMDP) -> Constants:
     """All constants, exactly; the mixing time by a search where there are too many policies to try all."""
     solution, refused = solve(mdp), dict[str, str]()
-
-    def ask(name: str, compute: Callable[[], Value]) -> Value | None:
-        try:
-            return compute()
-        except (DoesNotExist, TooLarge) as error:
-            refused[name] = str(error)
-            return None
-
-    worst = ask("mixing_time", lambda: worst_mixing_time(mdp))
+    worst = attempt(refused, "mixing_time", lambda: worst_mixing_time(mdp))
     return Constants(
         gain=float(solution.gains[mdp.initial_state]),
         reward_range=float(np.ptp(mdp.rewards)),
         mixing_time=None if worst is None else worst.time,
         mixing_time_exact=worst is not None and worst.exact,
-        contraction_time=ask("contraction_time", lambda: worst_contraction_time(mdp)),
-        mismatch=ask("mismatch", lambda: mismatch(mdp)),
-        optimal_mismatch=ask("optimal_mismatch", lambda: optimal_mismatch(solution)),
+        contraction_time=attempt(refused, "contraction_time", lambda: worst_contraction_time(mdp)),
+        mismatch=attempt(refused, "mismatch", lambda: mismatch(mdp)),
+        optimal_mismatch=attempt(refused, "optimal_mismatch", lambda: optimal_mismatch(solution)),
         refused=refused,
     )
 

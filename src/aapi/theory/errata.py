@@ -17,15 +17,13 @@ from aapi.features.active import per_action
 from aapi.improvement import Adaptive
 from aapi.learners import AAPI, Politex, Uniform
 from aapi.mdp import Chain, FiniteMDP, mismatch, optimal_mismatch, policy_values, solve, worst_contraction_time
-from aapi.theory.comparator import make_comparator
 from aapi.theory.growth import exact_regret
 from aapi.theory.online_learning import OnlineLearning, lemma_eta, regret_and_bound
+from aapi.theory.phases import make_comparator
 from aapi.theory.relative_q import printed_constant, proven_constant
 
 if TYPE_CHECKING:
     from aapi.learners.learner import AnyLearner
-
-__all__ = ["COUNTEREXAMPLE", "Erratum", "find_errata", "play", "random_sequences"]
 
 # Nine rounds with two actions, found by a search: rewards (−v, v) for the first v, predictions M_2, … for the second.
 COUNTEREXAMPLE = (

@@ -12,26 +12,19 @@ import scipy.optimize
 from aapi.batch import simulator
 from aapi.checks import at_least, check_probability, one_of
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import estimate, exact_q_values
+from aapi.evaluation import Evaluation, estimate, exact_q_values
 from aapi.progress import progress_bar
 from aapi.simulation import Stretch
-from aapi.statistics import bootstrapped
-from aapi.theory.comparator import make_comparator, policy_table
-from aapi.theory.norms import root_of_squares
+from aapi.statistics import Interval, bootstrapped
+from aapi.theory.phases import Comparator, Phases, make_comparator, policy_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from aapi.evaluation import Evaluation
     from aapi.features import Features
     from aapi.mdp import FiniteMDP
-    from aapi.statistics import Interval
-    from aapi.theory.comparator import Comparator
-    from aapi.theory.phases import Phases
-
-__all__ = ["ERROR_NORMS", "ErrorDecay", "EvaluationErrors", "error_decay", "evaluation_errors"]
 
 ERROR_NORMS = ("sup", "optimal", "current", "span")
 
@@ -62,17 +55,22 @@ def evaluation_errors(phases: Phases, against: Comparator) -> EvaluationErrors:
 
 def measure_errors(errors: NDArray[np.float64], policies: NDArray[np.float64], against: Comparator) -> EvaluationErrors:
     """The norms of D, of shape (phases, states, actions)."""
-    by_state = np.ptp(errors, axis=2) / 2
+    weights = against.distribution[:, None]
     return EvaluationErrors(
         sup=np.abs(errors).max(axis=(1, 2)),
-        optimal=_weighted(errors, np.broadcast_to(against.policy, errors.shape), against),
-        current=_weighted(errors, policies, against),
-        span=by_state.max(axis=1),
+        optimal=root_of_squares(errors, (1, 2), weights * against.policy),
+        current=root_of_squares(errors, (1, 2), weights * policies),
+        span=(np.ptp(errors, axis=2) / 2).max(axis=1),
     )
 
 
-def _weighted(errors: NDArray[np.float64], policies: NDArray[np.float64], against: Comparator) -> NDArray[np.float64]:
-    return root_of_squares(errors, (1, 2), against.distribution[:, None] * policies)
+def root_of_squares(
+    values: NDArray[np.float64], axis: int | tuple[int, ...], weights: NDArray[np.float64] | float = 1.0
+) -> NDArray[np.float64]:
+    """(Σ weights · values²)^½ over some axes; it neither over- nor underflows where the result does not."""
+    largest = np.abs(values).max(axis=axis, keepdims=True, initial=0.0)
+    unit = np.where(np.isfinite(largest), 2.0 ** np.frexp(largest)[1].clip(-1000, 1000), 1.0)  # no digit is touched
+    return np.asarray(np.squeeze(unit, axis) * np.sqrt((weights * (values / unit) ** 2).sum(axis=axis)))
 
 
 @dataclass(frozen=True, eq=False)

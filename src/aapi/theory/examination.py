@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aapi.errors import DoesNotExist, InvalidInput
@@ -10,18 +11,19 @@ from aapi.evaluation import ExactQ, as_evaluation
 from aapi.learners import PolicyIteration, Politex
 from aapi.theory.analysis import Analysis, analysed_runs
 from aapi.theory.bound_checks import DELTA, BoundCheck, check_bounds
-from aapi.theory.bounds import Constants, Theorem, constants, recommended_phase_length, theorem
+from aapi.theory.bounds import Constants, Theorem, attempt, constants, recommended_phase_length, theorem
 from aapi.theory.evaluation_error import ErrorDecay, error_decay
 from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth, shortest_phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
-
-__all__ = ["Examination", "examine"]
 
 DOUBLINGS = 5  # values of T
 LENGTHS = 7  # values of τ
@@ -64,22 +66,17 @@ def examine(
     refused = analysis.refused | known.refused
     decays = _decays(first, mdp, seed, features, analysis, refused)
     growth: dict[str, Growth] = {}
-    steps = doublings(num_steps, DOUBLINGS)
     for each, algorithm in algorithms.items():
-        try:
-            growth[each] = regret_growth(
-                algorithm, mdp, steps, num_runs=num_runs, seed=seed, features=features, threads=threads
-            )
-        except DoesNotExist as error:
-            refused[f"growth_{each}"] = str(error)
-    found = _theorem(num_steps, _mean_length(first, analysis), known, decays.get("uniform"), refused)
+        grow = partial(
+            regret_growth, algorithm, mdp, doublings(num_steps, DOUBLINGS), num_runs=num_runs, seed=seed,
+            features=features, threads=threads,
+        )  # fmt: skip
+        if (grown := attempt(refused, f"growth_{each}", grow)) is not None:
+            growth[each] = grown
+    length = analysis.lengths.mean() if first.phase_steps is None else first.phase_steps  # of a schedule, the mean
+    found = _theorem(num_steps, float(length), known, decays.get("uniform"), refused)
     exact = _exact(algorithms, mdp, known, refused)
     return Examination(name, analysis, known, check_bounds(analysis, known), decays, growth, exact, *found, refused)
-
-
-def _mean_length(algorithm: AnyLearner, analysis: Analysis) -> float:
-    """τ; of a schedule, the mean."""
-    return float(analysis.lengths.mean() if algorithm.phase_steps is None else algorithm.phase_steps)
 
 
 def _decays(
@@ -87,24 +84,17 @@ def _decays(
     refused: dict[str, str],
 ) -> dict[str, ErrorDecay]:  # fmt: skip
     """How errors decay with τ, for the first policy and a last one."""
-    found: dict[str, ErrorDecay] = {}
     lengths = doublings(max(64 * shortest_phase(algorithm), 1 << 14), LENGTHS)
-    for name, policy in (("uniform", None), ("last", analysis.last_policy)):
-        try:
-            if not isinstance(algorithm.inner, PolicyIteration):
-                raise DoesNotExist("the algorithm has no evaluation of policies by itself")
-            found[name] = error_decay(
-                mdp,
-                as_evaluation(algorithm.inner.evaluate),
-                lengths,
-                policy=policy,
-                seed=seed,
-                delta=DELTA,
-                features=features,
-            )
-        except DoesNotExist as error:
-            refused[f"decay_{name}"] = str(error)
-    return found
+
+    def decay(policy: NDArray[np.float64] | None) -> ErrorDecay:
+        if not isinstance(algorithm.inner, PolicyIteration):
+            raise DoesNotExist("the algorithm has no evaluation of policies by itself")
+        evaluate = as_evaluation(algorithm.inner.evaluate)
+        return error_decay(mdp, evaluate, lengths, policy=policy, seed=seed, delta=DELTA, features=features)
+
+    policies = {"uniform": None, "last": analysis.last_policy}
+    found = {name: attempt(refused, f"decay_{name}", partial(decay, policy)) for name, policy in policies.items()}
+    return {name: each for name, each in found.items() if each is not None}
 
 
 def _exact(
@@ -141,5 +131,4 @@ def _theorem(
         for name, each in (("mismatch", rho), ("optimal_mismatch", known.optimal_mismatch))
         if each is not None
     }
-    terms = (unit.noise, unit.estimation, unit.online_learning, unit.rate)
-    return Theorem(*(scale * term for term in terms)), recommended
+    return Theorem(*(scale * term for term in astuple(unit))), recommended

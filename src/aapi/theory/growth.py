@@ -13,9 +13,9 @@ from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import ExactQ, as_evaluation, exact_q_values
 from aapi.learners import PolicyIteration
-from aapi.mdp import solve
+from aapi.mdp import FiniteMDP, solve
 from aapi.progress import progress_bar
-from aapi.statistics import bootstrapped
+from aapi.statistics import Interval, bootstrapped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
-    from aapi.mdp import FiniteMDP
-    from aapi.statistics import Interval
-
-__all__ = ["Growth", "doublings", "exact_regret", "regret_growth", "shortest_phase"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from aapi.theory.phases import Phases
 
-__all__ = ["NoiseScale", "mixing_bound", "noise_scale"]
-
 
 @dataclass(frozen=True, eq=False)
 class NoiseScale:

@@ -26,15 +26,12 @@ import numpy as np
 from aapi.approximation.boltzmann import boltzmann
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist
-from aapi.theory.norms import root_of_squares
+from aapi.theory.evaluation_error import root_of_squares
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.theory.comparator import Comparator
-    from aapi.theory.phases import Phases
-
-__all__ = ["OnlineLearning", "lemma_eta", "online_learning", "regret_and_bound"]
+    from aapi.theory.phases import Comparator, Phases
 
 FALLS = 1e-12  # a temperature that falls by less than this, relatively, is rounding
 SAME = 1e-6  # probabilities that differ by no more are those of one policy

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.errors import DoesNotExist
-from aapi.statistics import band
+from aapi.statistics import Band, band
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from aapi.statistics import Band
-    from aapi.theory.comparator import Comparator
-    from aapi.theory.phases import Phases
-
-__all__ = ["ACCURACY", "PARTS", "Decomposition", "decompose"]
+    from aapi.theory.phases import Comparator, Phases
 
 STIFF = 1e6  # times the rewards: a Q that is larger
 ACCURACY = 1e-8  # how far the identities may be off, relative to the largest part of a run

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from aapi.theory.phases import Phases
 
-__all__ = ["RelativeQ", "printed_constant", "proven_constant", "relative_q"]
-
 LEAST_CHANGE = 1e-8  # of a policy; below, a quotient would be made of rounding errors
 
 

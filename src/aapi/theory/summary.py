@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -13,17 +13,14 @@ from aapi.theory.evaluation_error import ERROR_NORMS
 from aapi.theory.regret import PARTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from aapi.json_types import Json, JsonObject
-    from aapi.statistics import Interval
     from aapi.theory.analysis import Analysis
     from aapi.theory.bound_checks import BoundCheck
     from aapi.theory.examination import Examination
-
-__all__ = ["TERMS", "examination_summary", "online_terms", "summary"]
 
 POINTS = 60  # of a curve
 TERMS = ("regret", "stability", "regularisation", "movement", "prediction", "bound")  # of online learning
@@ -31,65 +28,53 @@ TERMS = ("regret", "stability", "regularisation", "movement", "prediction", "bou
 
 def summary(analysis: Analysis, checks: Sequence[BoundCheck]) -> JsonObject:
     """Totals, curves of about POINTS phases, and bound checks (key `pairs`). All numbers are finite, or null."""
-    parts = analysis.decomposition
-    shown = {part: parts.cumulated(part) for part in PARTS}
-    for part in ("confinement", "unevaluated"):  # zero, mostly
-        if not parts.part(part).any():
-            del shown[part]
-    shown_phases = _thinned(len(analysis.phase_ends))
-    shown_evaluated = _thinned(int(analysis.evaluated.sum()))
+    parts, ends = analysis.decomposition, analysis.phase_ends
+    rest = ("confinement", "unevaluated")  # zero, mostly
+    shown = {part: parts.cumulated(part) for part in PARTS if part not in rest or parts.part(part).any()}
+    shown_phases, shown_evaluated = _thinned(len(ends)), _thinned(int(analysis.evaluated.sum()))
     terms = online_terms(analysis)
-    return {
+    return _json_object({
         "runs": analysis.num_runs,
-        "phases": len(analysis.phase_ends),
+        "phases": len(ends),
         "optimal_gain": analysis.against.gain,
-        "residual": float(parts.residual.max()),
+        "residual": parts.residual.max(),
         "multichain": analysis.multichain,
-        "stiff": int(parts.stiff.sum()),
-        "totals": {part: _band(values[:, -1]) for part, values in shown.items()},
-        "curves": {"steps": analysis.phase_ends[shown_phases].tolist()}
-        | {part: _band(values[:, shown_phases]) for part, values in shown.items()},
-        "errors": {"steps": analysis.phase_ends[analysis.evaluated][shown_evaluated].tolist()}
-        | {norm: _band(analysis.errors.norm(norm)[:, shown_evaluated]) for norm in ERROR_NORMS},
-        "online_learning": None
-        if terms is None
-        else {name: _numbers(term) for name, term in terms.items()} | {"exceeded": _exceeded(analysis)},
-        "relative_q": _number(analysis.relative_q.constant),
+        "stiff": parts.stiff.sum(),
+        "totals": {part: band(values[:, -1]) for part, values in shown.items()},
+        "curves": {"steps": ends[shown_phases]}
+        | {part: band(values[:, shown_phases]) for part, values in shown.items()},
+        "errors": {"steps": ends[analysis.evaluated][shown_evaluated]}
+        | {norm: band(analysis.errors.norm(norm)[:, shown_evaluated]) for norm in ERROR_NORMS},
+        "online_learning": None if terms is None else terms | {"exceeded": _exceeded(analysis)},
+        "relative_q": analysis.relative_q.constant,
         "pairs": [_check(check) for check in checks],
         "refused": analysis.refused,
-    }
+    })  # fmt: skip
 
 
 def examination_summary(found: Examination) -> JsonObject:
     """The same for an examination, with what it found about the problem, evaluation and growth."""
-    return summary(found.analysis, found.checks) | {
+    return summary(found.analysis, found.checks) | _json_object({
         "algorithm": found.algorithm,
-        "constants": dataclasses.asdict(found.constants),
+        "constants": found.constants,
         "evaluation": {
-            name: {
-                "norm": decay.norm,
-                "delta": decay.delta,
-                "phase_lengths": decay.phase_lengths.tolist(),
-                "quantiles": decay.quantiles.tolist(),
-                "approximation_error": _interval(decay.approximation_error),
-                "constant": _interval(decay.constant),
-            }
+            name: {field: value for field, value in vars(decay).items() if field != "errors"}
             for name, decay in found.decays.items()
         },
-        "theorem": None if found.theorem is None else dataclasses.asdict(found.theorem),
+        "theorem": found.theorem,
         "recommended_phase_length": found.phase_lengths,
         "growth": {
             name: {
-                "steps": growth.steps.tolist(),
-                "phase_lengths": growth.phase_lengths.tolist(),
-                "regret": _band(growth.regrets.T),
-                "exponent": _interval(growth.exponent),
+                "steps": growth.steps,
+                "phase_lengths": growth.phase_lengths,
+                "regret": band(growth.regrets.T),
+                "exponent": growth.exponent,
             }
             for name, growth in found.growth.items()
         },
-        "exact": {name: {str(k): regret for k, regret in each.items()} for name, each in found.exact.items()},
+        "exact": found.exact,
         "refused": found.refused,
-    }
+    })  # fmt: skip
 
 
 def online_terms(analysis: Analysis) -> dict[str, NDArray[np.float64]] | None:
@@ -113,30 +98,27 @@ def _exceeded(analysis: Analysis) -> int:
     return int((found.regret > found.bound + 1e-9 * np.abs(found.stability).max()).sum())
 
 
-def _check(check: BoundCheck) -> JsonObject:
-    bound = None if check.bound is None else _number(check.bound)
-    return {
-        "name": check.name, "statement": check.statement, "measured": _number(check.measured), "bound": bound,
-        "reason": check.reason, "holds": None if bound is None else check.holds,
-    }  # fmt: skip
+def _check(check: BoundCheck) -> dict[str, object]:
+    named = {name: value for name, value in vars(check).items() if name != "rounding"}
+    return named | {"holds": check.holds if check.bound is not None and math.isfinite(check.bound) else None}
 
 
 def _thinned(count: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, max(count - 1, 0), min(POINTS, count)).round().astype(np.int64))
 
 
-def _band(values: NDArray[np.float64]) -> JsonObject:
-    found = band(values)
-    return {"mean": _numbers(found.mean), "lower": _numbers(found.lower), "upper": _numbers(found.upper)}
+def _json_object(values: Mapping[str, object]) -> JsonObject:
+    return {name: _json(value) for name, value in values.items()}
 
 
-def _interval(found: Interval) -> JsonObject:
-    return {name: _number(value) for name, value in dataclasses.asdict(found).items()}
-
-
-def _numbers(values: NDArray[np.float64]) -> Json:
-    return _number(float(values)) if values.ndim == 0 else [_number(value) for value in values.tolist()]
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _json(value: object) -> Json:
+    """Dataclasses by their fields, arrays as lists; null for a number that is not finite."""
+    if dataclasses.is_dataclass(value):
+        return _json(vars(value))
+    if isinstance(value, dict):
+        return {str(name): _json(each) for name, each in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _json(value.tolist())
+    if isinstance(value, list):
+        return [_json(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else cast("Json", value)
