@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -129,6 +129,31 @@ def with_memories(state: S, memories: Memories) -> S:
     """The state with other memories."""
     changed: S = replace(state, memories=memories)  # type: ignore[type-var]
     return changed
+
+
+class FixedPhases(Learner[S]):
+    """A learner whose phases all have `phase_length` steps."""
+
+    phase_length: int
+
+    @property
+    def knows_phases(self) -> bool:
+        """They are of one length."""
+        return True
+
+    @property
+    def phase_steps(self) -> int:
+        """τ."""
+        return int(self.phase_length)
+
+    def with_phase_steps(self, steps: int) -> Self:
+        """The same with another τ."""
+        changed: Self = replace(self, phase_length=steps)  # type: ignore[type-var]
+        return changed
+
+    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for others
+        """(T + gap)/(τ + gap), rounded down."""
+        return int((num_steps + gap) // (self.phase_length + gap))
 
 
 AnyLearner: TypeAlias = Learner[Any]

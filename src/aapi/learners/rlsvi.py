@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, finite, one_of
-from aapi.learners.learner import Learner, Phase
+from aapi.learners.learner import FixedPhases, Phase
 from aapi.memory import Experience, begin, remember
 from aapi.memory.randomised import Sweeps
 from aapi.memory.transitions import KeepTransitions
@@ -36,7 +36,7 @@ class RLSVIState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RLSVI(Learner[RLSVIState]):
+class RLSVI(FixedPhases[RLSVIState]):
     """Act greedily in a randomised estimate of Q_*, drawn anew before each phase from past data.
 
     A draw is `horizon` sweeps of regression, from θ̃ = 0, each with its own noise:
@@ -86,21 +86,3 @@ class RLSVI(Learner[RLSVIState]):
         policy = state.space.softmax(q_hat, 0.0)
         after = RLSVIState(state.k + 1, memories, state.space, data.time, q_hat, policy)
         return after, Phase(after.k, state.policy, data, policy, state.q_hat)
-
-    @property
-    def knows_phases(self) -> bool:
-        """By their lengths, which depend on nothing but time."""
-        return True
-
-    @property
-    def phase_steps(self) -> int:
-        """τ."""
-        return int(self.phase_length)
-
-    def with_phase_steps(self, steps: int) -> RLSVI:
-        """The same with another τ."""
-        return replace(self, phase_length=steps)
-
-    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for others
-        """T/τ, rounded down."""
-        return int((num_steps + gap) // (self.phase_length + gap))

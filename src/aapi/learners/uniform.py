@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least
-from aapi.learners.learner import Learner, Phase
+from aapi.learners.learner import FixedPhases, Phase
 from aapi.memory import remember
 from aapi.simulation import Stretch
 
@@ -30,7 +30,7 @@ class UniformState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uniform(Learner[UniformState]):
+class Uniform(FixedPhases[UniformState]):
     """π(a|x) = 1/A, for ever."""
 
     phase_length: int = 1000
@@ -52,21 +52,3 @@ class Uniform(Learner[UniformState]):
         memories = remember(state.memories, data, state.policy)
         after = replace(state, k=state.k + 1, memories=memories, start=data.time)
         return after, Phase(after.k, state.policy, data, state.policy)
-
-    @property
-    def knows_phases(self) -> bool:
-        """By their lengths, which depend on nothing but time."""
-        return True
-
-    @property
-    def phase_steps(self) -> int:
-        """τ."""
-        return int(self.phase_length)
-
-    def with_phase_steps(self, steps: int) -> Uniform:
-        """The same with another τ."""
-        return replace(self, phase_length=steps)
-
-    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for others
-        """T/τ, rounded down."""
-        return int((num_steps + gap) // (self.phase_length + gap))
