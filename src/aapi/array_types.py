@@ -6,7 +6,5 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-__all__ = ["AnyArray", "Arrays"]
-
 AnyArray: TypeAlias = NDArray[Any]  # states: whole numbers or vectors; and what was stored
 Arrays: TypeAlias = dict[str, AnyArray]  # by name, as files hold them

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     Callback = Callable[[int, NDArray[np.float64]], object]
 
-__all__ = ["run", "simulator", "space_of", "step_grid"]
 
 SPACES = 64  # kept ready in a process
 

@@ -1,7 +1,5 @@
 """The errors that a user can cause; the command turns each into one line and exit status 2."""
 
-__all__ = ["AapiError", "DoesNotExist", "InvalidInput", "TooLarge", "one_line"]
-
 
 class AapiError(ValueError):
     """Base of the library's own errors: one line that names the value and the fix."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Action", "Env", "Observation", "Space"]
 
 Observation: TypeAlias = Any  # a number, an array, a tuple or a dict, as the space of the environment says
 Action: TypeAlias = Any  # likewise

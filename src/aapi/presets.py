@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     Settings = dict[str, bool | int | float | str]
 
-__all__ = ["AAPI_SETTINGS", "agent_settings", "problem_settings"]
 
 # `aapi.AAPI()`, in the words of the command; with an evaluation of one's own, there is no exploration.
 AAPI_SETTINGS: Settings = {"phase_length": "growing", "eta": 1.0, "exploration": "discovery+posterior"}

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
 
-__all__ = ["Record", "Result"]
-
 
 @dataclass(frozen=True, eq=False)
 class Record:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     ScheduleLike: TypeAlias = "int | Schedule | Callable[[int, int, QSpace], int]"
 
-__all__ = ["Constant", "Growing", "Schedule", "as_schedule"]
-
 
 class Schedule:
     """The lengths of phases, the same in all runs. A phase counts in Algorithm 1's sums in proportion to its length.

@@ -7,7 +7,7 @@ from support import dense_transitions, models, policies
 
 from aapi.environments import deep_sea, garnet
 from aapi.errors import DoesNotExist
-from aapi.mdp import Chain, FiniteMDP, linear, policy_values, solve
+from aapi.mdp import Chain, FiniteMDP, linear_systems, policy_values, solve
 
 
 def test_two_states_by_hand():
@@ -65,11 +65,13 @@ def test_the_solvers_agree(monkeypatch, sparse):
     assert mdp.is_sparse == sparse
     policy = np.full((300, 2), 0.5)
     reduced = policy_values(mdp, policy)
-    monkeypatch.setattr(linear, "REDUCTION_SIZE", 10)
+    monkeypatch.setattr(linear_systems, "REDUCTION_SIZE", 10)
     factorised = policy_values(mdp, policy)
-    monkeypatch.setattr(linear, "ITERATIVE_SIZE", 10)
+    monkeypatch.setattr(linear_systems, "ITERATIVE_SIZE", 10)
     if sparse:
-        monkeypatch.setattr(linear.scipy.sparse.linalg, "splu", lambda matrix: pytest.fail("was to be iterated"))
+        monkeypatch.setattr(
+            linear_systems.scipy.sparse.linalg, "splu", lambda matrix: pytest.fail("was to be iterated")
+        )
     iterated = policy_values(mdp, policy)
     for other in (factorised, iterated):
         assert other.gain == pytest.approx(reduced.gain, abs=1e-12)
@@ -77,8 +79,8 @@ def test_the_solvers_agree(monkeypatch, sparse):
 
 
 def test_where_iteration_fails_the_factors_take_over(monkeypatch):
-    monkeypatch.setattr(linear, "REDUCTION_SIZE", 10)
-    monkeypatch.setattr(linear, "ITERATIVE_SIZE", 10)
+    monkeypatch.setattr(linear_systems, "REDUCTION_SIZE", 10)
+    monkeypatch.setattr(linear_systems, "ITERATIVE_SIZE", 10)
     assert policy_values(deep_sea(20), np.ones(400, dtype=int)).gain == pytest.approx(1.0, abs=1e-12)
 
 
@@ -90,7 +92,7 @@ def test_what_double_precision_cannot_solve_is_refused(monkeypatch, form, size):
     for x in range(3):
         transitions[x, [0, x + 1]] = 1.0, 1e-300
     transitions[3, 0] = 1.0
-    monkeypatch.setattr(linear, "REDUCTION_SIZE", size)
+    monkeypatch.setattr(linear_systems, "REDUCTION_SIZE", size)
     with pytest.raises(DoesNotExist, match="too rarely for double precision"):
         Chain(form(transitions)).hitting_times(3)
     rewards = [[0.0], [0.0], [0.0], [1.0]]

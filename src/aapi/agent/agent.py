@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
 
-__all__ = ["Agent", "Progress"]
-
 
 @dataclass(frozen=True)
 class Progress:

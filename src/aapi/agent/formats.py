@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from aapi.agent.storage import Description
     from aapi.array_types import Arrays
 
-__all__ = ["FORMAT", "upgraded"]
 
 FORMAT = 3
 # What the arrays of a learner, and of its memories, were called in formats 1 and 2.

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     FeatureFunction = Callable[[Observation], object]  # which a vector can be made of
     AgentFeatures = OneHot | VectorFeatures | FeatureFunction
 
-__all__ = ["default_features", "represent"]
-
 
 def default_features(observations: Observations) -> AgentFeatures:
     """Tables where observations are countable; a Fourier basis for few numbers, what does not explode for many."""

@@ -12,7 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Score"]
 
 BATCHES = 20
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from aapi.gymnasium_types import Env, Space
     from aapi.json_types import JsonObject
 
-__all__ = ["check_same_spaces", "described_space", "made_space"]
-
 
 def described_space(space: Space) -> JsonObject:
     """A space as JSON. Equal descriptions are equal spaces, down to the order of a Dict."""

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 Description: TypeAlias = dict[str, Any]  # JSON as a file has it: whatever is wrong with it, one of the errors of `load`
 
-__all__ = ["EnvSnapshot", "load", "made_environment", "save"]
 
 LONGEST = 1 << 31  # a stretch
 
@@ -94,7 +93,7 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         raise InvalidInput(f"this agent cannot be saved: {error}") from None
     arrays["agent"] = np.frombuffer(text.encode(), dtype=np.uint8)
     with atomic_write(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, **cast("dict[str, Any]", arrays))
 
 
 def load(

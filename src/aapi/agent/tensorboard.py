@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from aapi.agent.agent import Progress
 
-__all__ = ["TensorBoard"]
-
 
 class TensorBoard:
     """A callback that writes rewards, episodes and speed to a folder that TensorBoard reads."""

@@ -13,8 +13,6 @@ from aapi.kernels.jit import kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["boltzmann"]
-
 
 def boltzmann(index: NDArray[np.float64], temperature: NDArray[np.float64]) -> NDArray[np.float64]:
     """Policies of shape (runs, states, actions) from an index of that shape and temperatures of shape (runs, states).

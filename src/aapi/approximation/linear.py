@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from aapi.approximation.projected_equations import Equations
     from aapi.array_types import Arrays
 
-__all__ = ["Linear", "LinearSurprise", "LinearTemperature"]
 
 DEFAULT_SAMPLED = 30  # the paper's n_k for large state spaces
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from aapi.array_types import Arrays
     from aapi.features.basis import Basis
 
-__all__ = ["LinearPolicy", "draw_action"]
-
 
 @dataclass(frozen=True, eq=False)
 class LinearPolicy:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from aapi.features.basis import Basis
 
-__all__ = ["NormalEquations", "add_sparse", "fit_weighted"]
 
 BLOCK = 32  # visits that are taken in together
 

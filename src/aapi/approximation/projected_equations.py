@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 
     Steps = tuple[AnyArray, NDArray[np.int32], NDArray[np.float64], AnyArray]  # states … successors of a run
 
-__all__ = [
-    "Equations",
-    "check_size",
-    "equations_of_steps",
-    "equations_of_sums",
-    "equations_of_vectors",
-    "fade",
-    "rank_of",
-]
 
 MOST_FEATURES = 5000  # whose equations take 200 MB
 BLOCK = 32  # steps that are taken in together

@@ -18,7 +18,6 @@ from aapi.kernels.random import draw, sample_without_replacement
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["draw_sample", "place_in_reservoir", "reservoir_size", "sample_scales", "sample_size"]
 
 ROOM = 10  # a reservoir holds so many times what a sample takes
 

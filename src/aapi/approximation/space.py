@@ -18,18 +18,6 @@ if TYPE_CHECKING:
     from aapi.approximation.projected_equations import Equations
     from aapi.mdp import FiniteMDP
 
-__all__ = [
-    "NORMS",
-    "NOT_STORED",
-    "Actor",
-    "Array",
-    "Policy",
-    "QSpace",
-    "States",
-    "Surprise",
-    "Temperature",
-    "no_streams",
-]
 
 Array: TypeAlias = NDArray[np.float64]
 States: TypeAlias = AnyArray  # whole numbers, or vectors, with an axis more

@@ -9,8 +9,6 @@ import numpy as np
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import factorise, solve_factorised
 
-__all__ = ["fill_gram", "fill_rhs", "fit_averages", "fit_features", "predict"]
-
 
 @kernel
 def fill_gram(visits: Any, starts: Any, columns: Any, values: Any, gram: Any) -> None:

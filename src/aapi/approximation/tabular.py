@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from aapi.features.active import ActiveFeatures
     from aapi.mdp import FiniteMDP
 
-__all__ = ["Tabular", "TabularSurprise"]
-
 
 class Tabular(QSpace):
     """Q is a table (runs, states, actions), and so is a policy; a temperature has a number for every state.

@@ -45,7 +45,7 @@ def run_experiment(options: argparse.Namespace, studies: Callable[[], Study | Se
     if options.seed is not None:
         at_least(0, **{"--seed": options.seed})
     if options.address is not None and options.engine != "dask":
-        raise InvalidInput("--address is for a Dask cluster: add --engine dask")
+        raise InvalidInput("--address is for a Dask cluster: use --engine dask with it")
     from aapi.experiments import Interrupted, run_studies
     from aapi.report.folder import write_pages
     from aapi.report.tables import closing_tables

@@ -46,7 +46,7 @@ def learned_picture(mdp: FiniteMDP, policies: NDArray[np.float64]) -> Iterator[s
         return
     shape, mean = _grid(mdp), policies.mean(axis=0)
     if shape is not None:
-        yield f"the last policies, row by row ({_dot()}: no action has a probability above 2/3 on average):"
+        yield f"the last policies, row by row ({_dot()}: no action has a probability above 2/3):"
         yield from _rows(mdp, shape, mean.argmax(axis=1), mean.max(axis=1) > 2 / 3)
         return
     from aapi.mdp import solve

@@ -137,7 +137,7 @@ def diagnostics(summary: RunSummary) -> Iterator[tuple[str, str]]:
     if summary["explored"]:
         yield "explored", f"{summary['explored']:.4g} steps of a run, {summary['explored'] / summary['steps']:.1%}"
     if summary["surprise"] is not None:
-        yield "surprise", f"{summary['surprise']:.4g}, ‖Q̂ − M‖ over states and phases: the error of predictions"
+        yield "surprise", f"{summary['surprise']:.4g}, ‖Q̂ − M‖ over states and phases: prediction error"
     if summary["conditioning"] is not None:
         yield "conditioning", f"{summary['conditioning']:.2g}, the worst condition number of the equations"
 

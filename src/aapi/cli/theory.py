@@ -51,8 +51,8 @@ NAMES = {
     "noise": ("= noise", "Σ (λ_π − r)"),
     "pseudo_regret": ("+ pseudo-regret", "Σ τ (λ* − λ_π)"),
     "estimation": ("  = estimation R1", "errors of Q̂"),
-    "online_learning": ("  + online learning R2", "of policies, measured by Q̂"),
-    "confinement": ("  + confinement", "gains that depend on the state"),
+    "online_learning": ("  + online learning R2", "regret measured by Q̂"),
+    "confinement": ("  + confinement", "gain varies by state"),
     "unevaluated": ("  + unevaluated", "phases without Q̂"),
 }
 
@@ -223,25 +223,25 @@ def show_slips(options: argparse.Namespace) -> None:
 
 def show(options: argparse.Namespace, problem: FiniteMDP, found: Examination, summary: TheorySummary) -> None:
     """Print the tables."""
-    known = found.constants
+    constants, missing = found.constants, found.constants.refused
     length, of_length = summary["settings"]["phase_length"], "growing length"
     if isinstance(length, int):
         of_length = f"{'' if options.steps % length == 0 else 'at most '}{length}"
-    exact = "" if known.mixing_time_exact else ", a lower bound from a search"
+    exact = "" if constants.mixing_time_exact else ", a lower bound from a search"
     size = f": {plural(problem.num_states, 'state')}, {plural(problem.num_actions, 'action')}"
     rows = [
         ("runs", f"{summary['runs']}, of {options.steps} steps, {plural(summary['phases'], 'phase')} of {of_length}; "
                  "means over runs with 95 % intervals"),
         ("settings", ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in summary["settings"].items())),
-        ("optimal gain", f"{known.gain:.9g}"),
-        ("mixing time", known.refused.get("mixing_time") or f"{known.mixing_time} over deterministic policies{exact}"),
-        ("contraction time", known.refused.get("contraction_time") or f"{known.contraction_time:.4g} for all policies"),
-        ("mismatch ρ", known.refused.get("mismatch") or f"{known.mismatch:.5g} over all policies (the theorem's)"),
-        ("", known.refused.get("optimal_mismatch") or f"{known.optimal_mismatch:.5g} of the optimal one (its proof's)"),
+        ("optimal gain", f"{constants.gain:.9g}"),
+        ("mixing time", missing.get("mixing_time") or f"{constants.mixing_time} over deterministic policies{exact}"),
+        ("contraction time", missing.get("contraction_time") or f"{constants.contraction_time:.4g} for all policies"),
+        ("mismatch ρ", missing.get("mismatch") or f"{constants.mismatch:.5g} over all policies (the theorem's)"),
+        ("", missing.get("optimal_mismatch") or f"{constants.optimal_mismatch:.5g} of the optimal one (its proof's)"),
     ]  # fmt: skip
     print_table(f"{options.algorithm} on {options.problem}", size, rows)
     print_lines("decomposition of regret", _decomposition(summary))
-    print_lines("bounds and measurements, of the run that comes closest", _checks(summary, known.refused))
+    print_lines("bounds and measurements, of the run that comes closest", _checks(summary, missing))
     print_lines("online learning: the bound on R2, term by term, means over runs", _terms(summary))
     print_lines("evaluation: a share of 95 % has sup-norm errors below ε₀ + C̃ (ln(1/δ)/τ)^½", _evaluation(found))
     print_lines("the theorem", _theorem(found, summary))

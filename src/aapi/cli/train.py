@@ -185,7 +185,7 @@ def _ending(env: Continuing) -> str:
         return f"follow each other, if they end; rewards are the environment's own{truncated}"
     if ending == "shortfall":
         return f"pay steps − limit in their last step, as in the paper{truncated}"
-    added = f"{ending:+g} more" if isinstance(ending, float) else "a reward of your own function"
+    added = f"{ending:+g}" if isinstance(ending, float) else "what your function returns"
     return f"pay {added} where they are terminated{truncated}"
 
 

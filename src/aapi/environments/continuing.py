@@ -72,7 +72,7 @@ class HasState(Protocol):
 class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gymnasium.utils.RecordConstructorArgs):
     """Start the next episode in the step that ends one, and never report an end.
 
-    ending: the reward of that step. "keep" leaves it as it is. "shortfall" puts h − limit in its place, h being the
+    ending: the reward of that step. "keep" leaves it as it is. "shortfall" replaces it by h − limit, where h is the
         number of steps of the episode, as Hao et al. (2021) do for CartPole. A number is added to it if the episode was
         terminated, not if it was truncated: the cost, or bonus, of a restart. A function of (h, reward, terminated)
         returns the reward.

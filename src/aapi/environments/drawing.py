@@ -88,12 +88,12 @@ def _distance_to_segment(x: NDArray[np.int64], y: NDArray[np.int64], start: Poin
 class Board:
     """Cells in rows and columns, one for each state.
 
-    worth: a number in [0, 1] per cell, to shade it by, or NaN where there is no state; of shape (rows, columns).
+    shade: a number in [0, 1] per cell, or NaN where there is no state; of shape (rows, columns).
     agent, previous, treasure: cells (row, column) to mark.
-    tint: the colour of a cell that is worth 1.
+    tint: the colour of a cell with shade 1.
     """
 
-    worth: NDArray[np.float64]
+    shade: NDArray[np.float64]
     agent: tuple[int, int]
     previous: tuple[int, int] | None = None
     treasure: tuple[int, int] | None = None
@@ -102,7 +102,7 @@ class Board:
 
 def board_picture(board: Board) -> NDArray[np.uint8]:
     """The board with marks on it; cells of large boards shrink and merge, so that the picture stays small."""
-    rows, columns = board.worth.shape
+    rows, columns = board.shade.shape
     cell = min(LONGEST / max(rows, columns), WIDEST_CELL)
     height, width = max(math.ceil(rows * cell), 8), max(math.ceil(columns * cell), 8)
     canvas = Canvas(width + 17, height + 17)
@@ -132,19 +132,19 @@ def board_picture(board: Board) -> NDArray[np.uint8]:
 
 
 def _shades(board: Board) -> NDArray[np.uint8]:
-    share = np.nan_to_num(board.worth)[:, :, None]
+    share = np.nan_to_num(board.shade)[:, :, None]
     shades = np.rint(np.array(CELL) + share * (np.array(board.tint) - np.array(CELL)))
-    return np.where(np.isnan(board.worth)[:, :, None], np.array(PAPER), shades).astype(np.uint8)
+    return np.where(np.isnan(board.shade)[:, :, None], np.array(PAPER), shades).astype(np.uint8)
 
 
 def board_text(board: Board, title: str) -> str:
     """The board as characters: A the agent, o where it was; $ the treasure, or + where rewards are large."""
     rows, columns = (
         _window(count, place, most)
-        for count, place, most in zip(board.worth.shape, board.agent, (TEXT_ROWS, TEXT_COLUMNS), strict=True)
+        for count, place, most in zip(board.shade.shape, board.agent, (TEXT_ROWS, TEXT_COLUMNS), strict=True)
     )
-    worth = board.worth[rows, columns]
-    marks = np.where(np.isnan(worth), " ", np.where((worth >= 0.5) & (board.treasure is None), "+", "."))
+    shade = board.shade[rows, columns]
+    marks = np.where(np.isnan(shade), " ", np.where((shade >= 0.5) & (board.treasure is None), "+", "."))
     for place, mark in ((board.treasure, "$"), (board.previous, "o"), (board.agent, "A")):
         if place and rows.start <= place[0] < rows.stop and columns.start <= place[1] < columns.stop:
             marks[place[0] - rows.start, place[1] - columns.start] = mark

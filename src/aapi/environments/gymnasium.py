@@ -187,10 +187,10 @@ class FiniteMDPEnv(_Env):
         row, column = self._places()
         best = self.model.rewards.max(axis=1)
         span = best.max() - best.min()
-        worth = np.full((row.max() + 1, column.max() + 1), np.nan)
-        worth[row, column] = (best - best.min()) / span if span > 0 else 0.0
+        shade = np.full((row.max() + 1, column.max() + 1), np.nan)
+        shade[row, column] = (best - best.min()) / span if span > 0 else 0.0
         agent, previous = ((int(row[x]), int(column[x])) for x in (self._state, self._previous))
-        return drawing.Board(worth, agent, previous if self._previous >= 0 else None)
+        return drawing.Board(shade, agent, previous if self._previous >= 0 else None)
 
     def _text(self) -> str:
         names = self.model.state_names
@@ -225,7 +225,7 @@ class DeepSeaEnv(FiniteMDPEnv):
     def _marked(self) -> drawing.Board:
         depth = np.repeat(np.linspace(0.1, 1.0, self.size)[:, None], self.size, axis=1)
         treasure = (self.size - 1, self.size - 1)
-        return replace(super()._marked(), worth=depth, treasure=treasure, tint=drawing.SEA)
+        return replace(super()._marked(), shade=depth, treasure=treasure, tint=drawing.SEA)
 
 
 class AccessControlEnv(FiniteMDPEnv):

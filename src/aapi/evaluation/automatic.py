@@ -12,7 +12,6 @@ from aapi.evaluation.self_consistent import SelfConsistent
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
 
-__all__ = ["Automatic"]
 
 RETURNS = MonteCarlo(horizon=50, ridge=300.0)  # chosen on CartPole, with seeds that no test and no report uses
 

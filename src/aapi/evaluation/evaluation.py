@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     EvaluationLike: TypeAlias = "Evaluation | Callable[[Policy, Experience], Array]"
 
-__all__ = ["Estimate", "Evaluation", "as_evaluation", "estimate"]
-
 
 @dataclass(frozen=True, eq=False)
 class Estimate:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
     from aapi.memory import Experience
 
-__all__ = ["ExactQ", "batched_q_values", "exact_q_values"]
 
 # Up to so many states, dense matrices of all policies at once cost less than evaluating one policy after the other.
 MAX_BATCHED_STATES = 500

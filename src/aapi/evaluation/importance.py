@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from aapi.approximation import Array, Policy
     from aapi.memory import Experience
 
-__all__ = ["ImportanceMonteCarlo"]
-
 
 @dataclass(frozen=True)
 class ImportanceMonteCarlo(Evaluation):

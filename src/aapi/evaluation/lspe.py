@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from aapi.approximation.projected_equations import Equations
 
-__all__ = ["LSPE"]
-
 
 @dataclass(frozen=True)
 class LSPE(Projected):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from aapi.approximation.projected_equations import Equations
 
-__all__ = ["LSTD"]
 
 SINGULAR = 1e-12  # what elimination may leave of a column before it counts as nothing
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from aapi.approximation import Array, Policy
     from aapi.memory import Experience
 
-__all__ = ["MonteCarlo", "truncated_returns"]
-
 
 @dataclass(frozen=True)
 class MonteCarlo(Evaluation):

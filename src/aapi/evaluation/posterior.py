@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from aapi.approximation import Array, Policy
     from aapi.memory import Experience
 
-__all__ = ["PosteriorSampled"]
-
 
 @dataclass(frozen=True)
 class PosteriorSampled(Evaluation):

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from aapi.approximation.projected_equations import Equations
     from aapi.memory import Experience, LinearMemory, MemorySpec
 
-__all__ = ["Projected"]
 
 REUSE = ("all", "window", "phase")
 

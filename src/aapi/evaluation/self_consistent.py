@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aapi.approximation import Array, Policy
     from aapi.memory import Counts, Experience
 
-__all__ = ["SelfConsistent", "evaluate_models"]
 
 # Of more states than this, the equations are solved by sparse factors, if less than a share of the matrix is filled.
 DENSE_STATES = 120

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -17,7 +17,7 @@ from aapi.errors import InvalidInput
 from aapi.experiments.description import describe, digest, modules_in
 from aapi.experiments.sources import source_version
 from aapi.features import Features, VectorFeatures
-from aapi.learners import Learner
+from aapi.learners import RLSVI, Exploring, Learner
 from aapi.learners.learner import AnyLearner
 from aapi.mdp import FiniteMDP
 from aapi.presets import agent_settings, problem_settings
@@ -26,8 +26,6 @@ from aapi.registry.feature_words import make_features
 from aapi.registry.problems import OTHERS, PROBLEMS, is_file, make_problem, unknown_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from aapi.experiments.problem import Problem
     from aapi.json_types import JsonObject
 
@@ -70,6 +68,25 @@ class Configuration:
     def key(self) -> str:
         """A hash of the description."""
         return digest(self.description)
+
+    @property
+    def num_phases(self) -> int:
+        """How many phases a compiled run has; about, where that depends on data."""
+        return max(
+            1, self.algorithm.count_phases(self.steps, space_of(self.problem.make_model(), self.compiled_features))
+        )
+
+    @property
+    def expected_seconds(self) -> float:
+        """About how long a run takes on one processor: to cut work into batches, and to estimate the time left."""
+        if self.problem.is_gymnasium:
+            return 5e-5 * self.steps
+        sweeps = self.algorithm.horizon if isinstance(self.algorithm, RLSVI) else 0
+        env, phases = self.problem.make_model(), self.num_phases
+        if isinstance(env, FiniteMDP):
+            planning = 2e-5 * env.num_states if isinstance(self.algorithm, Exploring) else 0.0
+            return 4e-8 * self.steps + phases * (env.num_states * env.num_actions * (5e-8 + 3e-8 * sweeps) + planning)
+        return 1e-5 * self.steps + phases * sweeps * 4e-3
 
 
 def prepare(problem: Problem, features: str | FeatureMap | None = None) -> tuple[Problem, FeatureMap | None]:

@@ -1,27 +1,40 @@
-"""Diagnostics of stored runs: learner traces and regret decompositions, made when all runs are there."""
+"""Diagnostics of stored runs: learner traces and regret decompositions, made when all runs are there.
+
+A regret decomposition is of some runs of a cell, repeated with a record of every phase.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from aapi.experiments.choice import choose, tuning_groups
-from aapi.experiments.decomposition import decomposition_jobs
-from aapi.experiments.engines import Interrupted
-from aapi.experiments.trace import pack_trace, trace_jobs
-from aapi.experiments.worker import describe_error
+from aapi.experiments.description import digest
+from aapi.experiments.engines import Engine, Interrupted
+from aapi.experiments.trace import DiagnosticJob, pack_trace, stored_trace, trace_jobs
+from aapi.experiments.worker import describe_error, run_key
+from aapi.mdp import FiniteMDP
 from aapi.progress import progress_bars
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Iterator, Sequence
-    from concurrent.futures import Executor, Future
 
     from aapi.experiments.configuration import Configuration
-    from aapi.experiments.engines import Engine
     from aapi.experiments.store import Store
     from aapi.experiments.study import Cell
-    from aapi.experiments.trace import DiagnosticJob
+    from aapi.features import Features
+    from aapi.json_types import JsonObject
+    from aapi.theory import Constants
+
+VERSION = 2  # of what is stored: decompositions of another version are made again
+MOST_STATES = 100  # beyond, exact evaluations of every phase take longer than the runs did
+MOST_RUNS = 10
+MOST_PHASES = 20_000  # of all runs together
+MOST_NUMBERS = 4_000_000  # in a table of all phases of one run
+MOST_CELLS = 36  # of a folder
+_constants: dict[str, Constants] = {}  # of problems, in this process
 
 
 def run_diagnostics(
@@ -38,17 +51,13 @@ def run_diagnostics(
     for job in queue:
         totals[job.kind] = totals.get(job.kind, 0.0) + job.seconds
     with progress_bars(totals, show=progress) as advance:
-        for job, future in engine.completed(queue, _submit, stop):
+        for job, future in engine.completed(queue, lambda executor, job: executor.submit(job.compute), stop):
             error = future.exception()
             found = future.result() if error is None else pack_trace({"error": describe_error(error)})
             store.add_trace(job.key, found)
             advance(job.kind, job.seconds, job.kind)
     if queue:
         raise Interrupted(f"all runs are stored in {store.folder}, but {len(queue)} diagnostics of them are left")
-
-
-def _submit(executor: Executor, job: DiagnosticJob) -> Future[bytes]:
-    return executor.submit(job.compute)
 
 
 def _chosen(cells: Sequence[Cell], store: Store) -> Iterator[tuple[Cell, Configuration]]:
@@ -58,3 +67,54 @@ def _chosen(cells: Sequence[Cell], store: Store) -> Iterator[tuple[Cell, Configu
         choice = choose(store, [plans[i] for i in members])
         if choice is not None:
             yield from ((cells[i], cells[i].candidates[choice]) for i in members)
+
+
+def decomposition_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Store) -> Iterator[DiagnosticJob]:
+    """The regret of the first runs of each cell on a small finite problem, unless it was taken apart before."""
+    seen: set[tuple[str, str]] = set()
+    for cell, configuration in chosen:
+        what = (cell.problem.label, cell.algorithm)
+        phases = _decomposable_phases(configuration) if what not in seen and len(seen) < MOST_CELLS else None
+        if phases is None or not store.runs(configuration.key, cell.seed, range(cell.runs)):
+            continue
+        seen.add(what)
+        runs = min(cell.runs, MOST_RUNS, MOST_PHASES // phases)
+        stored = stored_decomposition(store, configuration.key, cell.seed)
+        if stored is None or "error" in stored or cast("int", stored["runs"]) < runs:
+            compute = functools.partial(_decompose_runs, configuration, cell.seed, runs)
+            key = _key(configuration.key, cell.seed)
+            yield DiagnosticJob("regret decompositions", key, 1e-3 * phases * runs, compute)
+
+
+def stored_decomposition(store: Store, configuration: str, seed: int) -> JsonObject | None:
+    """What `theory.summary` found of a configuration, or {"error": …}; None if it was not computed."""
+    stored = stored_trace(store, _key(configuration, seed))
+    return None if stored is None else stored.about
+
+
+def _key(configuration: str, seed: int) -> str:
+    return f"regret-{VERSION}-{run_key(configuration, seed, 0)}"
+
+
+def _decomposable_phases(configuration: Configuration) -> int | None:
+    """The number of phases of a run; None if its problem is not finite, or too large, or there are too many phases."""
+    problem = configuration.problem
+    if not configuration.algorithm.lockstep or problem.is_gymnasium or problem.reward_scale != 1.0:
+        return None
+    env, phases = problem.make_model(), configuration.num_phases
+    if not isinstance(env, FiniteMDP) or env.num_states > MOST_STATES or phases > MOST_PHASES:
+        return None
+    return phases if phases * env.rewards.size <= MOST_NUMBERS else None
+
+
+def _decompose_runs(configuration: Configuration, seed: int, runs: int) -> bytes:
+    from aapi.theory import analysed_runs, check_bounds, constants
+    from aapi.theory.summary import summary
+
+    mdp = cast("FiniteMDP", configuration.problem.make_model())
+    features = cast("Features | None", configuration.features)
+    analysis = analysed_runs(configuration.algorithm, mdp, configuration.steps, runs, seed, features=features)
+    problem = digest(configuration.problem.description)
+    if problem not in _constants:
+        _constants[problem] = constants(mdp)
+    return pack_trace(summary(analysis, check_bounds(analysis, _constants[problem])))

@@ -14,24 +14,20 @@ from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 from aapi.experiments.choice import check_shared_tuning, choose, tuning_groups
-from aapi.experiments.costs import expected_seconds
 from aapi.experiments.diagnostics import run_diagnostics
-from aapi.experiments.engines import Interrupted, start_engine
+from aapi.experiments.engines import Engine, Interrupted, start_engine
 from aapi.experiments.status import work_left
 from aapi.experiments.store import Store
-from aapi.experiments.study import Study
+from aapi.experiments.study import Cell, Study
 from aapi.experiments.summary import Summary, summarise
-from aapi.experiments.worker import CrashedBatch, RunBatch, RunOutcome, run_batch, run_key
+from aapi.experiments.worker import CrashedBatch, RunBatch, run_batch, run_key
 from aapi.progress import progress_bars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from concurrent.futures import Executor, Future
     from types import FrameType
 
     from aapi.experiments.configuration import Configuration
-    from aapi.experiments.engines import Engine
-    from aapi.experiments.study import Cell
 
 BATCH_SECONDS = 2.0  # long enough that handing out batches costs nothing, short enough that all processors end together
 
@@ -71,15 +67,6 @@ def _read_cells(studies: Sequence[Study]) -> list[Cell]:
     return [cell for study in studies for cell in study.cells()]
 
 
-@dataclass(frozen=True)
-class QueuedBatch:
-    """A batch, the algorithm's name in tables, and the study whose progress bar it advances."""
-
-    batch: RunBatch
-    label: str
-    study: str
-
-
 @dataclass
 class TuningGroup:
     """Cells that share a choice, and the keys of the tuning runs that it waits for."""
@@ -100,28 +87,21 @@ def run_cells(
     check_shared_tuning([cell.plan for cell in cells])
     work = _Work(cells, store, retry_failed)
     with progress_bars(work.totals, show=progress) as advance:
-        for queued, future in engine.completed(work.queue, _submit, stop):
-            outcomes = _outcomes(queued.batch, future)
-            if outcomes is None:  # one of its runs crashes: try each alone, so that the others are done
-                work.queue.extendleft(QueuedBatch(each, queued.label, queued.study) for each in queued.batch.each())
-                continue
-            store.add(queued.batch.configuration, queued.label, outcomes)
+        for batch, future in engine.completed(
+            work.queue, lambda executor, item: executor.submit(run_batch, item), stop
+        ):
+            try:
+                outcomes = future.result()
+            except CrashedBatch as error:
+                if len(batch.runs) > 1:  # one of its runs crashes: try each alone, so that the others are done
+                    work.queue.extendleft(batch.each())
+                    continue
+                outcomes = batch.outcomes(0.0, str(error))
+            store.add(batch.configuration, batch.label, outcomes)
             work.arrived({outcome.key for outcome in outcomes})
-            advance(queued.study, queued.batch.seconds, f"{work.stored} of about {work.needed} runs")
+            advance(batch.study, batch.seconds, f"{work.stored} of about {work.needed} runs")
     if work.queue:
         raise Interrupted(f"{work.stored} of about {work.needed} runs are stored in {store.folder}")
-
-
-def _submit(executor: Executor, queued: QueuedBatch) -> Future[list[RunOutcome]]:
-    return executor.submit(run_batch, queued.batch)
-
-
-def _outcomes(batch: RunBatch, future: Future[list[RunOutcome]]) -> list[RunOutcome] | None:
-    """The outcomes of a batch; None if its process crashed, and its runs have to be tried one by one."""
-    try:
-        return future.result()
-    except CrashedBatch as error:
-        return batch.outcomes(0.0, str(error)) if len(batch.runs) == 1 else None
 
 
 class _Work:
@@ -132,7 +112,7 @@ class _Work:
 
     def __init__(self, cells: Sequence[Cell], store: Store, retry_failed: bool) -> None:
         self.store = store
-        self.queue: deque[QueuedBatch] = deque()
+        self.queue: deque[RunBatch] = deque()
         self.totals = dict.fromkeys((cell.study for cell in cells), 0.0)
         tuning = {key for cell in cells for key in _tuning_keys(cell)}
         reported = {run_key(c.key, cell.seed, i) for cell in cells for c in cell.candidates for i in range(cell.runs)}
@@ -156,7 +136,7 @@ class _Work:
         for group in self.groups:
             if group.missing:  # about how much there will be, so that the bars can show the time left
                 for cell in group.cells:
-                    self.totals[cell.study] += cell.runs * expected_seconds(cell.candidates[0])
+                    self.totals[cell.study] += cell.runs * cell.candidates[0].expected_seconds
             else:
                 self._report(group)
 
@@ -181,12 +161,12 @@ class _Work:
         keys = {run_key(configuration.key, seed, number): number for number in range(runs)}
         numbers = sorted(number for key, number in keys.items() if key not in self.taken)
         self.taken |= keys.keys()
-        each = expected_seconds(configuration)
+        each = configuration.expected_seconds
         size = max(1, int(BATCH_SECONDS / each))
         for i in range(0, len(numbers), size):
             part = tuple(numbers[i : i + size])
-            batch = RunBatch(configuration, seed, part, seconds=each * len(part))
-            self.queue.append(QueuedBatch(batch, cell.algorithm, cell.study))
+            batch = RunBatch(configuration, seed, part, each * len(part), cell.algorithm, cell.study)
+            self.queue.append(batch)
             if not counted:
                 self.totals[cell.study] += batch.seconds
 
@@ -197,7 +177,7 @@ def _tuning_keys(cell: Cell) -> list[str]:
 
 
 def _tuning_seconds(group: TuningGroup) -> float:
-    return sum(cell.tuning_runs * expected_seconds(c) for cell in group.cells for c in cell.candidates)
+    return sum(cell.tuning_runs * c.expected_seconds for cell in group.cells for c in cell.candidates)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aapi.experiments.choice import choose, tuning_groups
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments.plan import Plan
     from aapi.experiments.store import Store
-    from aapi.json_types import JsonObject
 
 ENOUGH_SHARE = 0.05  # of the work to be done, before the time left can be estimated
 ENOUGH_SECONDS = 2.0  # of running, likewise
@@ -32,10 +31,6 @@ class Status:
     needed: int
     share: float
     seconds_left: float | None
-
-    def to_dict(self) -> JsonObject:
-        """For machines."""
-        return asdict(self)
 
 
 def work_left(store: Store, plans: Sequence[Plan]) -> tuple[float, int, int]:

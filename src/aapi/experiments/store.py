@@ -16,7 +16,7 @@ import numpy as np
 
 import aapi
 from aapi.errors import InvalidInput
-from aapi.experiments.database import FILE, Database, StoreError
+from aapi.experiments.database import Database, StoreError
 from aapi.experiments.description import modules_in
 from aapi.experiments.plan import Plan
 from aapi.experiments.sources import source_version

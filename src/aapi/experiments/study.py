@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, cast
 from aapi.checks import at_least, finite
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments.configuration import Configuration, configure, prepare
-from aapi.experiments.costs import expected_seconds
 from aapi.experiments.plan import Plan
 from aapi.experiments.problem import Problem
 from aapi.experiments.schema import (
@@ -72,7 +71,7 @@ class Cell:
             features=None if first.features is None else str(first.features),
             candidates=tuple(candidate.key for candidate in self.candidates), choices=self.choices, tuned=self.tuned,
             shared_tuning=self.shared_tuning, runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs,
-            tuning_seed=self.tuning_seed, random_gain=random, optimal_gain=best, seconds=expected_seconds(first),
+            tuning_seed=self.tuning_seed, random_gain=random, optimal_gain=best, seconds=first.expected_seconds,
             parts=describe_learner(first.algorithm),
         )  # fmt: skip
 

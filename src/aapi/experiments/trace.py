@@ -7,7 +7,7 @@ import io
 import json
 import zipfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from aapi.batch import simulator
 from aapi.environments import ContinuousProblem
 from aapi.errors import AapiError
-from aapi.experiments.costs import expected_seconds, num_phases
 from aapi.experiments.database import StoreError
-from aapi.learners import play
+from aapi.learners import Phase, play
 from aapi.mdp import FiniteMDP, solve
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Run, Store
     from aapi.experiments.study import Cell
     from aapi.json_types import Json, JsonObject
-    from aapi.learners import Phase
-    from aapi.simulation import Simulation
 
 FRAMES = 32  # phases of a trace, early ones closer together
 MOST_STATES = 2500
@@ -88,7 +85,7 @@ def trace_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Store) -> It
         stored = stored_trace(store, run.key)
         if stored is None or "error" in stored.about:  # what failed, or was damaged, is done again
             compute = functools.partial(_trace_run, configuration, cell.seed, run.number)
-            yield DiagnosticJob("learner traces", run.key, expected_seconds(configuration), compute)
+            yield DiagnosticJob("learner traces", run.key, configuration.expected_seconds, compute)
 
 
 def _is_traceable(problem: Problem) -> bool:
@@ -121,25 +118,18 @@ def pack_trace(about: Mapping[str, Json], arrays: Mapping[str, NDArray[np.int64]
     """JSON and arrays as the bytes of an .npz file."""
     file = io.BytesIO()
     named = {"about": np.array(json.dumps(about, allow_nan=False)), **(arrays or {})}
-    np.savez_compressed(file, allow_pickle=False, **named)
+    np.savez_compressed(file, **cast("dict[str, Any]", named))
     return file.getvalue()
-
-
-def _phases(configuration: Configuration, seed: int, number: int) -> tuple[Simulation, Iterator[Phase]]:
-    """The phases of a run, one after the other, and the simulation in which they take place."""
-    simulate = simulator(configuration.problem.make_model(), configuration.compiled_features, seed)
-    simulation = simulate([number])
-    return simulation, play(configuration.algorithm, simulation, configuration.steps)
 
 
 def _trace_run(configuration: Configuration, seed: int, number: int) -> bytes:
     env = configuration.problem.make_model()
-    simulation, phases = _phases(configuration, seed, number)
-    view: _View = _SliceView(env) if isinstance(env, ContinuousProblem) else _StatesView(env)
-    wanted = frames(num_phases(configuration))
+    simulation = simulator(env, configuration.compiled_features, seed)([number])
+    view = _slice_view(env) if isinstance(env, ContinuousProblem) else _states_view(env)
+    wanted = frames(configuration.num_phases)
     taken: list[tuple[int, int]] = []  # numbers of phases, and the steps at which these end
     seen: dict[str, list[NDArray[np.float64]]] = {name: [] for name in QUANTITIES}
-    for phase in phases:
+    for phase in play(configuration.algorithm, simulation, configuration.steps):
         if phase.number in wanted and phase.exploring is None:
             taken.append((phase.number, simulation.time))
             for name, table in _tables(view, simulation.space, phase).items():
@@ -176,49 +166,44 @@ def _tables(view: _View, space: QSpace, phase: Phase) -> dict[str, NDArray[np.fl
     return found
 
 
-class _View(Protocol):
-    """Where a trace looks. points: states; about: what they are, for the page."""
+@dataclass(frozen=True, eq=False)
+class _View:
+    """Where a trace looks. points: states, (points,) or (points, dimension); about: what they are, for the page.
 
+    visits: how often a phase was at each point, or about there.
+    """
+
+    points: NDArray[np.int64] | NDArray[np.float64]
     about: JsonObject
-
-    @property
-    def points(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """States, (points,) or (points, dimension)."""
-
-    def visits(self, phase: Phase) -> NDArray[np.float64]:
-        """How often a phase was at each point, or about there."""
+    visits: Callable[[Phase], NDArray[np.float64]]
 
 
-class _StatesView:
+def _states_view(env: FiniteMDP) -> _View:
     """Every state of a finite problem."""
+    names = env.action_names or tuple(f"action {a}" for a in range(env.num_actions))
+    about: JsonObject = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
+    if env.grid_shape is not None:
+        about |= {"kind": "grid", "shape": list(env.grid_shape)}
 
-    def __init__(self, env: FiniteMDP) -> None:
-        self.points = np.arange(env.num_states)
-        names = env.action_names or tuple(f"action {a}" for a in range(env.num_actions))
-        self.about: JsonObject = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
-        if env.grid_shape is not None:
-            self.about |= {"kind": "grid", "shape": list(env.grid_shape)}
+    def visits(phase: Phase) -> NDArray[np.float64]:
+        return np.bincount(phase.data.states[0], minlength=env.num_states).astype(np.float64)
 
-    def visits(self, phase: Phase) -> NDArray[np.float64]:
-        """Counts of states."""
-        return np.bincount(phase.data.states[0], minlength=len(self.points)).astype(np.float64)
+    return _View(np.arange(env.num_states), about, visits)
 
 
-class _SliceView:
+def _slice_view(env: ContinuousProblem) -> _View:
     """The last two numbers of an observation, CartPole's angle and angular velocity; the others in their middle."""
+    edges = [np.linspace(env.low[j], env.high[j], SLICE_POINTS + 1) for j in (-2, -1)]
+    middles = [(each[1:] + each[:-1]) / 2 for each in edges]
+    points = np.tile((np.array(env.low) + env.high) / 2, (SLICE_POINTS * SLICE_POINTS, 1))
+    points[:, -2], points[:, -1] = (each.ravel() for each in np.meshgrid(*middles, indexing="ij"))
+    about: JsonObject = {
+        "kind": "slice", "actions": list(env.action_names), "shape": [SLICE_POINTS, SLICE_POINTS],
+        "axes": [middle.tolist() for middle in middles],
+    }  # fmt: skip
 
-    def __init__(self, env: ContinuousProblem) -> None:
-        self.edges = [np.linspace(env.low[j], env.high[j], SLICE_POINTS + 1) for j in (-2, -1)]
-        middles = [(edges[1:] + edges[:-1]) / 2 for edges in self.edges]
-        down, across = np.meshgrid(*middles, indexing="ij")
-        self.points = np.tile((np.array(env.low) + env.high) / 2, (SLICE_POINTS * SLICE_POINTS, 1))
-        self.points[:, -2], self.points[:, -1] = down.ravel(), across.ravel()
-        self.about: JsonObject = {
-            "kind": "slice", "actions": list(env.action_names), "shape": [SLICE_POINTS, SLICE_POINTS],
-            "axes": [middle.tolist() for middle in middles],
-        }  # fmt: skip
-
-    def visits(self, phase: Phase) -> NDArray[np.float64]:
-        """Counts of observations around each point of the slice, wherever the other numbers are."""
+    def visits(phase: Phase) -> NDArray[np.float64]:
         seen = phase.data.states[0][:, -2:]
-        return np.asarray(np.histogram2d(seen[:, 0], seen[:, 1], bins=self.edges)[0].ravel())
+        return np.asarray(np.histogram2d(seen[:, 0], seen[:, 1], bins=edges)[0].ravel())
+
+    return _View(points, about, visits)

@@ -32,12 +32,17 @@ class EngineLost(AapiError):
 
 @dataclass(frozen=True)
 class RunBatch:
-    """Some runs of a configuration, by number. seconds: about how long they take together."""
+    """Some runs of a configuration, by number. seconds: about how long they take together.
+
+    label: the algorithm's name in tables; study: whose progress bar it advances.
+    """
 
     configuration: Configuration
     seed: int
     runs: tuple[int, ...]
     seconds: float = 0.0
+    label: str = ""
+    study: str = ""
 
     def each(self) -> list[RunBatch]:
         """A batch for each run."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from aapi.exploration.exploration import Excursion, Situation
     from aapi.memory import Counts
 
-__all__ = ["Discovery", "novelty"]
 
 FAR = 100  # steps that one may go for news at the threshold
 

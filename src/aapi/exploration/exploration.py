@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     ExplorationLike: TypeAlias = "Exploration | Callable[[Situation], Excursion | None]"
     Explorations: TypeAlias = "ExplorationLike | tuple[ExplorationLike, ...]"  # one part, or several, or none
 
-__all__ = ["Excursion", "Exploration", "Situation", "as_exploration", "within_budget"]
-
 
 @dataclass(frozen=True, eq=False)
 class Situation:

@@ -15,8 +15,6 @@ from aapi.memory.model import average_probabilities
 if TYPE_CHECKING:
     from aapi.exploration.exploration import Excursion, Situation
 
-__all__ = ["FewestVisits"]
-
 
 @dataclass(frozen=True)
 class FewestVisits(Exploration):

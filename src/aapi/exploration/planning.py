@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from aapi.memory import Counts
 
-__all__ = ["plan"]
 
 SWEEPS = 20  # for each state, at the most: longer than any way through the model
 WORK = 100_000_000  # transitions looked at, at the most: where a model is large, some accuracy is given up

@@ -17,8 +17,6 @@ from aapi.memory.model import sampled_model
 if TYPE_CHECKING:
     from aapi.exploration.exploration import Excursion, Situation
 
-__all__ = ["PosteriorSampling"]
-
 
 @dataclass(frozen=True)
 class PosteriorSampling(Exploration):

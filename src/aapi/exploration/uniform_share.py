@@ -13,8 +13,6 @@ from aapi.exploration.exploration import Excursion, Exploration
 if TYPE_CHECKING:
     from aapi.exploration.exploration import Situation
 
-__all__ = ["UniformShare"]
-
 
 @dataclass(frozen=True)
 class UniformShare(Exploration):

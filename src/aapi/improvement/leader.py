@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from aapi.evaluation import Evaluation
     from aapi.memory import Experience
 
-__all__ = ["Leader"]
-
 
 @dataclass(frozen=True, eq=False)
 class Leader:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     LearningRateLike: TypeAlias = "LearningRate | Callable[[int, Surprise], Temperature]"
 
-__all__ = ["SCHEDULES", "Adaptive", "LearningRate", "SampledAdaptive", "Scheduled", "as_learning_rate"]
 
 SCHEDULES = ("constant", "sqrt", "horizon")
 

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 
     SideInformationLike: TypeAlias = "SideInformation | Callable[[Leader], Array]"
 
-__all__ = [
-    "ExponentialAverage",
-    "Predicted",
-    "PreviousEstimate",
-    "SideInformation",
-    "Zero",
-    "as_side_information",
-]
-
 
 class SideInformation:
     """A guess at Q̂_{k+1} from what is known after phase k. One of yours needs `__call__` alone; a function will do.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from aapi.learners.learner import AnyLearner
     from aapi.schedules import ScheduleLike
 
-__all__ = ["AAPI"]
-
 
 def AAPI(  # noqa: N802 - an algorithm's name
     *,

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from aapi.learners.learner import AnyLearner
     from aapi.schedules import ScheduleLike
 
-__all__ = ["AdaptiveFTRL"]
-
 
 def AdaptiveFTRL(  # noqa: N802 - an algorithm's name
     *, phase_length: ScheduleLike, evaluate: EvaluationLike, eta: float = 1.0, norm: str = "sup",

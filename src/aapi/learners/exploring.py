@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from aapi.memory import Counts, Memories
     from aapi.simulation import PhaseData, Stretch
 
-__all__ = ["Exploring", "ExploringState", "exploring"]
 
 COUNTS = CountTransitions()
 # The usual length of an exploration, or more where there are many pairs, up to a limit.

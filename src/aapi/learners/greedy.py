@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from aapi.learners.learner import AnyLearner
     from aapi.schedules import ScheduleLike
 
-__all__ = ["GreedyAPI"]
-
 
 def GreedyAPI(  # noqa: N802 - an algorithm's name
     *,

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from aapi.memory import Memories
     from aapi.simulation import PhaseData, Simulation, Stretch
 
-__all__ = ["AnyLearner", "Learner", "LearnerState", "Phase", "Session", "check_learner", "play", "with_memories"]
-
 
 @dataclass(frozen=True, eq=False)
 class Phase:

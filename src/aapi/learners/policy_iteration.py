@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from aapi.schedules import ScheduleLike
     from aapi.simulation import PhaseData
 
-__all__ = ["PolicyIteration", "PolicyIterationState"]
-
 
 @dataclass(frozen=True, eq=False)
 class PolicyIterationState:

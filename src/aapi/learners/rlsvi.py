@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from aapi.memory import Memories
     from aapi.simulation import PhaseData
 
-__all__ = ["FORMS", "RLSVI"]
 
 FORMS = ("relative", "finite-horizon", "discounted")
 

@@ -16,7 +16,6 @@ from aapi.checks import check_like
 if TYPE_CHECKING:
     from aapi.array_types import Arrays
 
-__all__ = ["copied", "restored", "restored_fields", "stored"]
 
 T = TypeVar("T")
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from aapi.memory import Memories
     from aapi.simulation import PhaseData
 
-__all__ = ["Uniform"]
-
 
 @dataclass(frozen=True, eq=False)
 class UniformState:

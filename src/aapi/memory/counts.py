@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aapi.memory.randomised import Sweeps
     from aapi.simulation import PhaseData
 
-__all__ = ["DEEPEST", "CountTransitions", "Counts", "no_counts"]
 
 DEEPEST = 64  # visits of a pair up to which it is noted whether they found anything new
 _HASH, _FOLD = np.uint64(0x9E3779B97F4A7C15), np.uint64(33)  # multiplication by an odd number spreads keys evenly

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from aapi.approximation.projected_equations import Equations
     from aapi.simulation import PhaseData
 
-__all__ = ["Experience", "LinearMemory", "Memories", "Memory", "MemorySpec", "begin", "remember"]
-
 
 class Memory(ABC):
     """D_1 … D_k of a batch of runs, or what is kept of them. Its size does not grow with time."""

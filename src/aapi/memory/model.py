@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from aapi.memory.counts import Counts
 
-__all__ = ["average_model", "average_probabilities", "draw_gamma", "sampled_model"]
 
 Model = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from aapi.memory.counts import Counts
     from aapi.memory.window import Window
 
-__all__ = ["Sweeps", "draw_from_counts", "draw_from_steps"]
 
 FOLD = 16  # weights and features are padded with zeros to a multiple of it, for `_best`
 

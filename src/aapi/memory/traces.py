@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from aapi.features.active import ActiveFeatures
     from aapi.simulation import PhaseData
 
-__all__ = ["SumTraces", "Traces"]
 
 MOST_BYTES, MOST_BATCH_BYTES = 200e6, 2e9  # of a run, and of all
 

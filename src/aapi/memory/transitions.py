@@ -12,8 +12,6 @@ from aapi.memory.window import KeepSteps, Window
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
 
-__all__ = ["KeepTransitions"]
-
 
 @dataclass(frozen=True)
 class KeepTransitions(MemorySpec[Counts | Window]):

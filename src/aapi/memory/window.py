@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from aapi.memory.randomised import Sweeps
     from aapi.simulation import PhaseData
 
-__all__ = ["KeepSteps", "Window"]
-
 
 @dataclass(frozen=True)
 class KeepSteps(MemorySpec["Window"]):

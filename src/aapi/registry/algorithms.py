@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,21 +18,11 @@ if TYPE_CHECKING:
     Value = bool | int | float | str
     Settings = dict[str, Value]
 
-__all__ = ["ALGORITHMS", "OLD_WORDS", "algorithm_word", "describe_learner", "make_algorithm", "settings_for", "takes"]
 
-GROWING = "growing"  # phases that grow, as a phase length
-# Of each algorithm: where the function or class is, and what it can be told itself.
-OWN = {
-    "aapi": ("aapi.learners.aapi:AAPI", ("eta", "norm", "sampled", "side_information")),
-    "aapi-paper": ("aapi.learners.aapi:AAPI", ("eta", "norm", "sampled", "side_information")),
-    "politex": ("aapi.learners.politex:Politex", ("eta", "schedule")),
-    "ftrl": ("aapi.learners.adaptive_ftrl:AdaptiveFTRL", ("eta", "norm")),
-    "greedy": ("aapi.learners.greedy:GreedyAPI", ()),
-    "rlsvi": ("aapi.learners.rlsvi:RLSVI", None),  # its fields
-    "uniform": ("aapi.learners.uniform:Uniform", None),
-}
-ALGORITHMS = tuple(OWN)
+ALGORITHMS = tuple(PARTS["algorithm"])
 OLD_WORDS = {"untuned": "aapi (aapi.AAPI() without tuning; the paper's algorithm is aapi-paper)"}
+WORDS = {"num_sampled": "sampled"}  # of the command, where they are others than those of Python
+PARTS_OF_ITS_OWN = ("phase_length", "evaluate", "exploration")
 # What algorithms are told that is no field of a part.
 GENERAL = {
     "phase_length": Setting("phase_length", str, "steps between two policies, or growing"),
@@ -53,19 +44,27 @@ class Usage:
     words: tuple[str, ...]
 
 
+def _parameters(name: str) -> tuple[str, ...]:
+    """What the function or class behind an algorithm takes."""
+    return tuple(inspect.signature(find("algorithm", name)).parameters)
+
+
 def _evaluates(name: str) -> bool:
-    return OWN[name][1] is not None
+    return "evaluate" in _parameters(name)
+
+
+def _own(name: str) -> tuple[str, ...]:
+    """What an algorithm itself is told, in the words of the command, beside the lengths of its phases."""
+    return tuple(WORDS.get(each, each) for each in _parameters(name) if each not in PARTS_OF_ITS_OWN)
 
 
 def takes(name: str) -> tuple[str, ...]:
     """The names of all settings of an algorithm, those of evaluations included."""
-    if name not in OWN:
+    if name not in ALGORITHMS:
         successor = f": it is now {OLD_WORDS[name]}" if name in OLD_WORDS else f": choose {', '.join(ALGORITHMS)}"
         raise InvalidInput(f"unknown algorithm {name!r}{successor}")
-    own = OWN[name][1]
-    if own is None:
-        return ("phase_length", *(each for each in settings_of("learner", name) if each != "phase_length"))
-    return ("phase_length", *own, "evaluation", *_evaluation_settings(), "exploration")
+    parts = ("evaluation", *_evaluation_settings(), "exploration") if _evaluates(name) else ()
+    return ("phase_length", *_own(name), *parts)
 
 
 def _evaluation_settings() -> tuple[str, ...]:
@@ -76,7 +75,7 @@ def settings_for() -> dict[str, list[Usage]]:
     """Every setting there is, in order, with the algorithms and evaluations that take it."""
     found: dict[str, list[Usage]] = {}
     for name, setting in GENERAL.items():
-        owners = tuple(each for each in ALGORITHMS if name in ("phase_length", *(OWN[each][1] or ())))
+        owners = tuple(each for each in ALGORITHMS if name in ("phase_length", *_own(each)))
         if name in ("evaluation", "exploration"):
             owners = tuple(each for each in ALGORITHMS if _evaluates(each))
         found[name] = [Usage(setting, owners)]
@@ -101,7 +100,7 @@ def make_algorithm(
     known = takes(name)
     for setting in sorted(given.keys() - set(known)):
         raise InvalidInput(f"{name} takes {', '.join(map(word, known))}, not {word(setting)}")
-    make = _maker(name)
+    make = find("algorithm", name)
     if not _evaluates(name):
         settings = {setting: value for setting, value in defaults.items() if setting in known} | {**given}
         return make(**settings), settings
@@ -114,14 +113,6 @@ def make_algorithm(
     arguments = {k: v for k, v in settings.items() if k not in ("evaluation", *_evaluation_settings())}
     more = {} if evaluate is None else {"evaluate": evaluate}
     return make(**_parts(arguments, word), **more), settings
-
-
-def _maker(name: str) -> Callable[..., AnyLearner]:
-    import importlib
-
-    module, _, function = OWN[name][0].partition(":")
-    made: Callable[..., AnyLearner] = vars(importlib.import_module(module))[function]
-    return made
 
 
 def _evaluation(
@@ -157,7 +148,7 @@ def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str,
         arguments["num_sampled"] = arguments.pop("sampled")
     if isinstance(length := arguments.get("phase_length"), str):
         if length not in PARTS["schedule"]:
-            raise InvalidInput(f"{word('phase_length')} must be a whole number or {GROWING}, not {length!r}")
+            raise InvalidInput(f"{word('phase_length')} must be a whole number or growing, not {length!r}")
         arguments["phase_length"] = find("schedule", length)()
     if "side_information" in arguments:
         arguments["side_information"] = find(

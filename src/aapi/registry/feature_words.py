@@ -7,8 +7,6 @@ from typing import Any
 
 from aapi.errors import InvalidInput
 
-__all__ = ["FEATURES_HELP", "FINITE_HELP", "make_features"]
-
 FEATURES_HELP = "one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial:NUMBER"
 FINITE_HELP = "coordinates or aggregate:GROUPS"
 

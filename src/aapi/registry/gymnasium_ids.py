@@ -10,8 +10,6 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from aapi.gymnasium_types import Env
 
-__all__ = ["check_ending", "make_continuing", "make_environment"]
-
 
 def make_environment(name: str, /, **arguments: object) -> Env:
     """The environment of that id; `module:Id-v0` imports the module first."""

@@ -21,10 +21,18 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PARTS", "Setting", "find", "part_from_json", "part_to_json", "register", "settings_of", "word_for"]
 
 # Kind, word, and where the class is.
 PARTS: dict[str, dict[str, str]] = {
+    "algorithm": {
+        "aapi": "aapi.learners.aapi:AAPI",
+        "aapi-paper": "aapi.learners.aapi:AAPI",
+        "politex": "aapi.learners.politex:Politex",
+        "ftrl": "aapi.learners.adaptive_ftrl:AdaptiveFTRL",
+        "greedy": "aapi.learners.greedy:GreedyAPI",
+        "rlsvi": "aapi.learners.rlsvi:RLSVI",
+        "uniform": "aapi.learners.uniform:Uniform",
+    },
     "evaluation": {
         "monte-carlo": "aapi.evaluation.monte_carlo:MonteCarlo",
         "importance": "aapi.evaluation.importance:ImportanceMonteCarlo",

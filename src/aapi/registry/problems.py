@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from aapi.environments import ContinuousProblem
     from aapi.mdp import FiniteMDP
 
-__all__ = ["OTHERS", "PROBLEMS", "is_environment", "is_file", "make_problem", "unknown_problem"]
 
 # The words for the size of each problem, and the parameters of aapi.environments they stand for.
 PROBLEMS = {

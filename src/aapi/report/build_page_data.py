@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from aapi.experiments.status import session_status
-from aapi.report.ablation import ablations, row_styles
+from aapi.report.ablation import Ablation, ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.curves import read_curve
 from aapi.report.formatting import format_range, format_setting
-from aapi.report.sensitivity import tuned_values
+from aapi.report.sensitivity import axis_position
 from aapi.report.sentences import sentences
 from aapi.report.stored_diagnostics import decompositions, learner_traces
 from aapi.report.tables import failures, format_choice
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.json_types import Json
     from aapi.report import page_data
-    from aapi.report.ablation import Ablation
-    from aapi.statistics import Interval
 
 # Points of a curve, and phases × states of a run: less and less, for pages that would be too large.
 DETAILS = ((120, 50_000), (100, 12_000), (80, 8_000), (60, 6_000), (50, 3_000), (40, 1_000), (25, 0), (0, 0))
@@ -41,14 +40,14 @@ PART_DIGITS = 4  # of parts of regret
 def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0]) -> page_data.PageData:
     """What is in a store, for the page. detail: points of a curve, and phases × states of a run."""
     points, cells = detail
-    status = session_status(store)
+    status, styles = session_status(store), row_styles(summary.rows)
     running = status is not None and status.state == "running"
     return {
         "sentences": sentences(summary) if summary.rows else [],
         "notices": [*failures(summary, missing=not running), *_failed_diagnostics(store, summary.rows)],
         "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
-        "status": None if status is None else cast("page_data.StatusData", status.to_dict()),
-        "styles": {label: style.to_dict() for label, style in row_styles(summary.rows).items()},
+        "status": None if status is None else cast("page_data.StatusData", asdict(status)),
+        "styles": {label: cast("page_data.StyleData", asdict(style)) for label, style in styles.items()},
         "rows": [_row(row, _curve(store, row, points)) for row in summary.rows],
         "comparisons": [_comparison(comparison) for comparison in summary.comparisons],
         "ablations": [_ablation(ablation, summary.rows) for ablation in ablations(summary.rows)],
@@ -84,15 +83,8 @@ def _row(row: Row, curve: page_data.CurveData | None) -> page_data.RowData:
 
 
 def _comparison(found: Comparison) -> page_data.ComparisonData:
-    return {
-        "study": found.study, "problem": found.problem, "reward_scale": found.reward_scale, "ours": found.ours,
-        "theirs": found.theirs, "difference": _interval(found.difference),
-        "improvement": _interval(found.improvement), "verdict": found.verdict,
-    }  # fmt: skip
-
-
-def _interval(interval: Interval) -> page_data.IntervalData:
-    return {"estimate": interval.estimate, "lower": interval.lower, "upper": interval.upper}
+    shown = {name: value for name, value in asdict(found).items() if name != "runs"} | {"verdict": found.verdict}
+    return cast("page_data.ComparisonData", shown)
 
 
 def _curve(store: Store, row: Row, points: int) -> page_data.CurveData | None:
@@ -138,17 +130,18 @@ def _ablation(ablation: Ablation, rows: Sequence[Row]) -> page_data.AblationData
 
 
 def _tuned_points(summary: Summary, candidates: Sequence[Sensitivity]) -> Iterator[page_data.TunedPoint]:
-    rows = {(row.plan.study, row.plan.title, row.plan.algorithm): row for row in summary.rows}
-    for value in tuned_values(candidates):
-        row = rows[value.study, value.title, value.algorithm]
+    rows = {(*row.plan.place[:3], row.plan.algorithm): row for row in summary.rows}
+    for value in candidates:
+        row = rows[value["study"], value["problem"], value["reward_scale"], value["algorithm"]]
         random, best = row.plan.references
-        scored = value.score is not None
+        scored = value["score"] is not None
         unit = best - random if scored and best is not None and random is not None else 1.0
         yield {
-            "problem": value.problem, "reward_scale": value.reward_scale, "algorithm": value.algorithm,
-            "names": list(value.candidate), "x": value.position, "y": value.score if scored else value.mean,
-            "scored": scored, "std": value.std / unit, "runs": value.runs, "failed": value.failed,
-            "chosen": row.plan.shared_tuning is None and row.choice == value.candidate,
+            "problem": value["problem"], "reward_scale": value["reward_scale"], "algorithm": value["algorithm"],
+            "names": list(value["candidate"]), "x": axis_position(value),
+            "y": value["score"] if scored else value["mean"], "scored": scored, "std": value["std"] / unit,
+            "runs": value["runs"], "failed": value["failed"],
+            "chosen": row.plan.shared_tuning is None and row.choice == value["candidate"],
         }  # fmt: skip
 
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aapi.report.page_data import StyleData
-
 
 @dataclass(frozen=True)
 class Style:
@@ -20,19 +18,10 @@ class Style:
     dark: str
     dash: str = "solid"
 
-    def to_dict(self) -> StyleData:
-        """For the page."""
-        return {"colour": self.colour, "dark": self.dark, "dash": self.dash}
-
 
 BLUE, VERMILION, GREEN = ("#0072b2", "#4ea8de"), ("#d55e00", "#f4803b"), ("#009e73", "#2bc79a")
-PURPLE, ORANGE, SKY, BROWN = (
-    ("#cc79a7", "#e29cc4"),
-    ("#e69f00", "#f2b632"),
-    ("#56b4e9", "#8fd0f5"),
-    ("#8c564b", "#c08a7e"),
-)
-GREY = ("#777777", "#9a9a9a")
+PURPLE, ORANGE, SKY = ("#cc79a7", "#e29cc4"), ("#e69f00", "#f2b632"), ("#56b4e9", "#8fd0f5")
+BROWN, GREY = ("#8c564b", "#c08a7e"), ("#777777", "#9a9a9a")
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BROWN)
 KNOWN = {
     "aapi": BLUE, "aapi-paper": SKY, "politex": VERMILION, "rlsvi": GREEN, "ftrl": PURPLE, "greedy": ORANGE,

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from aapi.errors import InvalidInput
-from aapi.experiments.plan import titled
 from aapi.experiments.store import Store
-from aapi.experiments.summary import summarise
-from aapi.report.ablation import ablations, row_styles
+from aapi.experiments.summary import Row, Sensitivity, Summary, summarise
+from aapi.report.ablation import Ablation, ProblemKey, ablations, row_styles
 from aapi.report.curves import read_curve
-from aapi.report.formatting import format_decimal
-from aapi.report.panels import FORMATS, INK, WIDTHS, FigureFile, draw_band, draw_line, drawing, write_panels
-from aapi.report.sensitivity import by_position, tuned_values
+from aapi.report.formatting import format_score
+from aapi.report.panels import (
+    FORMATS,
+    INK,
+    WIDTHS,
+    FigureFile,
+    Legend,
+    Panel,
+    draw_band,
+    draw_line,
+    drawing,
+    write_panels,
+)
+from aapi.report.sensitivity import axis_position, by_position, candidate_text
 
 if TYPE_CHECKING:
     import os
@@ -26,12 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from aapi.experiments.summary import Row, Summary
-    from aapi.report.ablation import Ablation, ProblemKey
     from aapi.report.colours import Style
-    from aapi.report.curves import Curve
-    from aapi.report.panels import Legend, Panel
-    from aapi.report.sensitivity import TunedValue
 
     Styles = Mapping[str, Style]  # by label
 
@@ -76,113 +82,95 @@ def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> I
         if len({row.plan.reward_scale for row in rows}) > 1:
             continue  # too many panels; the figure reward-scale sums them up
         if ablation := studies.get(study):
-            yield f"{name}-scores", {ablation.title(key): _scores(ablation, key) for key in ablation.problems}
+            panels = {ablation.title(key): partial(_draw_scores, ablation, key) for key in ablation.problems}
+            yield f"{name}-scores", dict(panels)
             rows = [row for row in rows if row.plan.algorithm in ablation.shown]  # there are too many for all
         yield from _curve_figures(store, rows, name, look, log_steps)
-    usual = [v for v in tuned_values(summary.sensitivity) if v.reward_scale == 1.0 and v.mean is not None]
+    usual = [v for v in summary.sensitivity if v["reward_scale"] == 1.0 and v["mean"] is not None]
     if usual:
-        groups = _grouped(usual, lambda value: value.problem)
-        yield "sensitivity", {problem: _sensitivity(mine, look) for problem, mine in groups.items()}
-    scored = [v for v in tuned_values(summary.scaled) if v.score is not None or v.mean is None]
+        groups = _grouped(usual, lambda value: value["problem"])
+        yield "sensitivity", {problem: partial(_draw_sensitivity, mine, look) for problem, mine in groups.items()}
+    scored = [v for v in summary.scaled if v["score"] is not None or v["mean"] is None]
     if scored:
-        groups = _grouped(scored, lambda value: value.algorithm)
-        yield "reward-scale", {algorithm: _scales(mine, look[algorithm]) for algorithm, mine in groups.items()}
+        groups = _grouped(scored, lambda value: value["algorithm"])
+        yield "reward-scale", {name: partial(_draw_scales, mine, look[name]) for name, mine in groups.items()}
 
 
-def _grouped(values: Iterable[TunedValue], key: Callable[[TunedValue], str]) -> dict[str, list[TunedValue]]:
-    groups: dict[str, list[TunedValue]] = {}
+def _grouped(values: Iterable[Sensitivity], key: Callable[[Sensitivity], str]) -> dict[str, list[Sensitivity]]:
+    groups: dict[str, list[Sensitivity]] = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
     return groups
 
 
-class _Series(NamedTuple):
+class _Line(NamedTuple):
     """A line with its band: middle ± half, (points); and the level of the optimum."""
 
     label: str
+    style: Style
+    steps: NDArray[np.int64]
     middle: NDArray[np.float64]
     half: NDArray[np.float64]
     optimum: float | None
-
-
-def _minus_average(curve: Curve, optimal_gain: float | None) -> _Series:
-    return _Series("−(1/t) Σ r", -curve.mean, curve.std, None if optimal_gain is None else -optimal_gain)
-
-
-def _regret(curve: Curve, optimal_gain: float | None) -> _Series:
-    """t λ_* − Σ r, where λ_* is known."""
-    best = math.nan if optimal_gain is None else optimal_gain
-    return _Series("regret", curve.steps * (best - curve.mean), curve.steps * curve.std, 0.0)
 
 
 def _curve_figures(
     store: Store, rows: Sequence[Row], name: str, look: Styles, log_steps: bool
 ) -> Iterator[tuple[str, dict[str, Panel]]]:
     """Learning curves of all problems of a study, and regret where the optimum is known."""
-    curves = {row: curve for row in rows if (curve := read_curve(store, row)) is not None}
-    problems = dict.fromkeys(row.plan.place for row in curves)
-    unknown = {row.plan.place for row in curves if row.plan.optimal_gain is None}
-    known = [key for key in problems if key not in unknown]
-    for kind, metric, shown in (("curves", _minus_average, problems), ("regret", _regret, known)):
-        panels = {}
-        for key in shown:
-            mine = [
-                (look[row.plan.algorithm], row.plan.algorithm, metric(curve, row.plan.optimal_gain), curve.steps)
-                for row, curve in curves.items()
-                if row.plan.place == key
-            ]
-            panels[titled(*key[1:3])] = _curves(mine, log_steps)
+    averages: dict[str, list[_Line]] = {}
+    regrets: dict[str, list[_Line]] = {}
+    for row in rows:
+        if (curve := read_curve(store, row)) is None:
+            continue
+        label, best, steps = row.plan.algorithm, row.plan.optimal_gain, curve.steps
+        line = _Line(label, look[label], steps, -curve.mean, curve.std, None if best is None else -best)
+        averages.setdefault(row.plan.title, []).append(line)
+        if best is not None:
+            line = _Line(label, look[label], steps, steps * (best - curve.mean), steps * curve.std, 0.0)
+            regrets.setdefault(row.plan.title, []).append(line)
+    for kind, label, found in (("curves", "−(1/t) Σ r", averages), ("regret", "regret", regrets)):
+        panels = {title: partial(_draw_curves, lines, label, log_steps) for title, lines in found.items()}
         if panels:
-            yield f"{name}-{kind}", panels
+            yield f"{name}-{kind}", dict(panels)
 
 
-def _curves(lines: Sequence[tuple[Style, str, _Series, NDArray[np.int64]]], log_steps: bool) -> Panel:
-    last = max(int(steps[-1]) for *_, steps in lines)
-
-    def draw(axes: Axes, legend: Legend) -> None:
-        levels: list[float] = []
-        for style, algorithm, (_, middle, half, optimum), steps in lines:
-            late = steps >= last * (0.001 if log_steps else 0.02)  # the first steps are noise of another size
-            levels += [*(middle - half)[late], *(middle + half)[late]]
-            legend[algorithm] = draw_line(axes, steps, middle, style)
-            draw_band(axes, steps, middle - half, middle + half, style.colour)
-            if optimum is not None:
-                levels.append(optimum)
-                legend["optimum"] = axes.axhline(optimum, color=INK, linestyle=":", linewidth=0.9)
-        axes.set(xlabel="step t", ylabel=lines[0][2].label)
-        axes.set_xlim(max(1.0, last / 1000) if log_steps else 0.0, last)
-        if log_steps:
-            axes.set_xscale("log")
-        else:
-            axes.locator_params(axis="x", nbins=5)
-        room = 0.05 * ((max(levels) - min(levels)) or 1.0)
-        axes.set_ylim(min(levels) - room, max(levels) + room)
-
-    return draw
+def _draw_curves(lines: Sequence[_Line], label: str, log_steps: bool, axes: Axes, legend: Legend) -> None:
+    last = max(int(line.steps[-1]) for line in lines)
+    levels: list[float] = []
+    for algorithm, style, steps, middle, half, optimum in lines:
+        late = steps >= last * (0.001 if log_steps else 0.02)  # the first steps are noise of another size
+        levels += [*(middle - half)[late], *(middle + half)[late]]
+        legend[algorithm] = draw_line(axes, steps, middle, style)
+        draw_band(axes, steps, middle - half, middle + half, style.colour)
+        if optimum is not None:
+            levels.append(optimum)
+            legend["optimum"] = axes.axhline(optimum, color=INK, linestyle=":", linewidth=0.9)
+    axes.set(xlabel="step t", ylabel=label)
+    axes.set_xlim(max(1.0, last / 1000) if log_steps else 0.0, last)
+    if log_steps:
+        axes.set_xscale("log")
+    else:
+        axes.locator_params(axis="x", nbins=5)
+    room = 0.05 * ((max(levels) - min(levels)) or 1.0)
+    axes.set_ylim(min(levels) - room, max(levels) + room)
 
 
-def _scores(ablation: Ablation, problem: ProblemKey) -> Panel:
+def _draw_scores(ablation: Ablation, problem: ProblemKey, axes: Axes, legend: Legend) -> None:
     evaluators, columns = ablation.evaluators, ablation.columns
     scores = [[ablation.score(problem, evaluator, column) for column in columns] for evaluator in evaluators]
-
-    def draw(axes: Axes, legend: Legend) -> None:
-        colours = axes.imshow(
-            [[math.nan if score is None else score for score in line] for line in scores],
-            cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto",
-        )  # fmt: skip
-        for i, line in enumerate(scores):
-            for j, score in enumerate(line):
-                text = "–" if score is None else format_decimal(score)
-                ink = "white" if score is not None and score < LIGHT else "black"
-                axes.text(j, i, text, ha="center", va="center", fontsize=5, color=ink)
-        axes.set_xticks(range(len(columns)), [ablation.name(column) for column in columns])
-        axes.set_yticks(range(len(evaluators)), evaluators)
-        axes.grid(visible=False)
-        _label_outer_ticks(axes, len(ablation.problems))
-        for name, level in (("0: acting at random", 0.0), ("1: the optimum", 1.0)):
-            (legend[name],) = axes.plot([], [], color=colours.cmap(level), marker="s", linestyle="", markersize=5)
-
-    return draw
+    levels = [[math.nan if score is None else score for score in line] for line in scores]
+    colours = axes.imshow(levels, cmap="cividis", vmin=0.0, vmax=1.0, aspect="auto")
+    for i, line in enumerate(scores):
+        for j, score in enumerate(line):
+            ink = "white" if score is not None and score < LIGHT else "black"
+            axes.text(j, i, format_score(score), ha="center", va="center", fontsize=5, color=ink)
+    axes.set_xticks(range(len(columns)), [ablation.name(column) for column in columns])
+    axes.set_yticks(range(len(evaluators)), evaluators)
+    axes.grid(visible=False)
+    _label_outer_ticks(axes, len(ablation.problems))
+    for name, level in (("0: acting at random", 0.0), ("1: the optimum", 1.0)):
+        (legend[name],) = axes.plot([], [], color=colours.cmap(level), marker="s", linestyle="", markersize=5)
 
 
 def _label_outer_ticks(axes: Axes, panels: int) -> None:
@@ -196,61 +184,50 @@ def _label_outer_ticks(axes: Axes, panels: int) -> None:
     axes.tick_params(axis="y", length=0, labelsize=6, labelleft=number % across == 0)
 
 
-def _sensitivity(values: Sequence[TunedValue], look: Styles) -> Panel:
-    scores = [value.score for value in values if value.score is not None]
+def _draw_sensitivity(values: Sequence[Sensitivity], look: Styles, axes: Axes, legend: Legend) -> None:
+    scores = [value["score"] for value in values if value["score"] is not None]
     scored = len(scores) == len(values)
-
-    def draw(axes: Axes, legend: Legend) -> None:
-        position = _positions(axes, by_position(values))
-        for algorithm, group in _grouped(values, lambda value: value.algorithm).items():
-            mine = by_position(group)
-            y = [value.score if scored else value.mean for value in mine]
-            x = [position(value) for value in mine]
-            legend[algorithm] = draw_line(axes, x, np.array(y, dtype=np.float64), look[algorithm], marker="o")
-        axes.set(xlabel=_setting_names(values), ylabel="score" if scored else "average reward")
-        if scored:
-            axes.set_ylim(min(0.0, *scores) - 0.05, 1.05)
-
-    return draw
+    position = _positions(axes, values)
+    for algorithm, group in _grouped(values, lambda value: value["algorithm"]).items():
+        mine = by_position(group)
+        y = [value["score"] if scored else value["mean"] for value in mine]
+        x = [position(value) for value in mine]
+        legend[algorithm] = draw_line(axes, x, np.array(y, dtype=np.float64), look[algorithm], marker="o")
+    axes.set_ylabel("score" if scored else "average reward")
+    if scored:
+        axes.set_ylim(min(0.0, *scores) - 0.05, 1.05)
 
 
-def _scales(values: Sequence[TunedValue], style: Style) -> Panel:
-    problems = len({value.problem for value in values})
-
-    def draw(axes: Axes, legend: Legend) -> None:
-        position = _positions(axes, by_position(values))
-        for i, scale in enumerate(sorted({value.reward_scale for value in values})):
-            mine = by_position([value for value in values if value.reward_scale == scale])
-            candidates = _grouped(mine, lambda value: str(value.candidate))
-            scores = [[v.score for v in each if v.score is not None and not v.failed] for each in candidates.values()]
-            # Over all problems, or none: a candidate that failed on one has no mean.
-            means = [float(np.mean(each)) if len(each) == problems else math.nan for each in scores]
-            x = [position(each[0]) for each in candidates.values()]
-            line, marker = (":", "-", "--", "-.")[i % 4], "vo^s"[i % 4]
-            for places, levels, colour in ((x, means, style.colour), ([], [], INK)):
-                (drawn,) = axes.plot(
-                    places, levels, color=colour, linestyle=line, marker=marker, markersize=3.5, fillstyle="none"
-                )
-            legend[f"rewards × {scale:g}"] = drawn
-        axes.set(xlabel=_setting_names(values), ylabel="mean score")
-        axes.set_ylim(min(0.0, *axes.dataLim.intervaly) - 0.05, 1.05)
-
-    return draw
+def _draw_scales(values: Sequence[Sensitivity], style: Style, axes: Axes, legend: Legend) -> None:
+    problems = len({value["problem"] for value in values})
+    position = _positions(axes, values)
+    for i, scale in enumerate(sorted({value["reward_scale"] for value in values})):
+        mine = by_position([value for value in values if value["reward_scale"] == scale])
+        candidates = _grouped(mine, lambda value: str(value["candidate"])).values()
+        scores = [[v["score"] for v in each if v["score"] is not None and not v["failed"]] for each in candidates]
+        # Over all problems, or none: a candidate that failed on one has no mean.
+        means = [float(np.mean(each)) if len(each) == problems else math.nan for each in scores]
+        x = [position(each[0]) for each in candidates]
+        line, marker = (":", "-", "--", "-.")[i % 4], "vo^s"[i % 4]
+        for places, levels, colour in ((x, means, style.colour), ([], [], INK)):
+            (legend[f"rewards × {scale:g}"],) = axes.plot(
+                places, levels, color=colour, linestyle=line, marker=marker, markersize=3.5, fillstyle="none"
+            )
+    axes.set_ylabel("mean score")
+    axes.set_ylim(min(0.0, *axes.dataLim.intervaly) - 0.05, 1.05)
 
 
-def _setting_names(values: Sequence[TunedValue]) -> str:
-    return ", ".join(dict.fromkeys(name for value in values for name in value.candidate))
-
-
-def _positions(axes: Axes, values: Sequence[TunedValue]) -> Callable[[TunedValue], float]:
+def _positions(axes: Axes, values: Sequence[Sensitivity]) -> Callable[[Sensitivity], float]:
     """Where candidates stand on the axis: a logarithmic one if all are positive numbers, else side by side."""
-    if all(isinstance(value.position, float) and value.position > 0.0 for value in values):
+    axes.set_xlabel(", ".join(dict.fromkeys(name for value in values for name in value["candidate"])))
+    places = [axis_position(value) for value in values]
+    if all(isinstance(place, float) and place > 0.0 for place in places):
         axes.set_xscale("log")
-        return lambda value: float(value.position)
-    words = list(dict.fromkeys(value.text for value in values))
+        return lambda value: float(axis_position(value))
+    words = list(dict.fromkeys(candidate_text(value) for value in by_position(values)))
     axes.set_xticks(range(len(words)), words)
     axes.tick_params(axis="x", labelrotation=45)
-    return lambda value: words.index(value.text)
+    return lambda value: words.index(candidate_text(value))
 
 
 def _file_names(studies: Iterable[str]) -> dict[str, str]:

@@ -19,6 +19,11 @@ def format_decimal(value: float, digits: int = 2) -> str:
     return text.lstrip("-") if float(text) == 0.0 else text.replace("-", "−")
 
 
+def format_score(score: float | None) -> str:
+    """A score, or – where there is none."""
+    return "–" if score is None else format_decimal(score)
+
+
 def format_setting(value: object) -> str:
     """The value of a setting, with as few digits as will do."""
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

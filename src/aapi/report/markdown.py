@@ -9,8 +9,8 @@ from aapi.experiments.plan import titled
 from aapi.files import atomic_write
 from aapi.report.ablation import ablations
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.formatting import format_decimal, format_number
-from aapi.report.sensitivity import tuned_values
+from aapi.report.formatting import format_number, format_score
+from aapi.report.sensitivity import candidate_text
 from aapi.report.tables import failures, format_choice, format_scores
 from aapi.theory import PARTS
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.report.ablation import Ablation
     from aapi.report.page_data import RegretParts, TotalData
-    from aapi.report.sensitivity import TunedValue
     from aapi.report.stored_diagnostics import Diagnostic
     from aapi.statistics import Interval
 
@@ -138,27 +137,24 @@ def ablation_lines(ablation: Ablation) -> Iterator[str]:
     yield ""
     columns = ablation.columns
     lines = [
-        (ablation.title(problem), evaluator, *(_score(ablation.score(problem, evaluator, c)) for c in columns))
+        (ablation.title(problem), evaluator, *(format_score(ablation.score(problem, evaluator, c)) for c in columns))
         for problem in ablation.problems
         for evaluator in ablation.evaluators
     ]
     if len(ablation.problems) > 1:
-        lines += [("mean", e, *(_score(ablation.mean(e, column)) for column in columns)) for e in ablation.evaluators]
+        lines += [("mean", e, *(format_score(ablation.mean(e, c)) for c in columns)) for e in ablation.evaluators]
     yield from _table(("problem", "evaluator", *map(ablation.name, columns)), lines)
     yield ""
     empty = [f"No score of {line}." for line in ablation.empty_cells()]
     yield from (f"- {' '.join(line.split())}" for line in (*ablation_effects(ablation), *empty))
 
 
-def _score(score: float | None) -> str:
-    return "–" if score is None else format_decimal(score)
-
-
 def sensitivity_lines(candidates: Sequence[Sensitivity]) -> Iterator[str]:
     """The average reward of tuning runs as a function of what was tuned, as scores where the optimum is known."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for value in tuned_values(candidates):
-        found.setdefault((value.title, value.algorithm), {})[value.text] = _tuned(value)
+    for value in candidates:
+        place = titled(value["problem"], value["reward_scale"]), value["algorithm"]
+        found.setdefault(place, {})[candidate_text(value)] = _tuned(value)
     columns = list(dict.fromkeys(text for scores in found.values() for text in scores))
     yield "On tuning runs; 0 is acting at random, 1 the optimum, where both are known; else the average reward."
     yield ""
@@ -166,10 +162,10 @@ def sensitivity_lines(candidates: Sequence[Sensitivity]) -> Iterator[str]:
     yield from _table(("problem", "algorithm", *columns), lines)
 
 
-def _tuned(value: TunedValue) -> str:
-    if value.mean is None:
+def _tuned(value: Sensitivity) -> str:
+    if value["mean"] is None:
         return "failed"
-    return f"{value.mean:.3g}" if value.score is None else f"{value.score:.2f}"
+    return f"{value['mean']:.3g}" if value["score"] is None else f"{value['score']:.2f}"
 
 
 def decomposition_lines(parts: Sequence[Diagnostic[RegretParts]]) -> Iterator[str]:

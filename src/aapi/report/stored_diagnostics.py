@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
-from aapi.experiments.decomposition import stored_decomposition
+from aapi.experiments.diagnostics import stored_decomposition
 from aapi.experiments.trace import LearnerTrace, median_run, stored_trace
 from aapi.report.page_data import RegretParts
 

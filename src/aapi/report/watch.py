@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.store import FILE, Store
+from aapi.experiments.database import FILE
+from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
 from aapi.report.build_page_data import build_page_data
 from aapi.report.page import live_page

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from aapi.environments.continuous_problem import ContinuousProblem
     from aapi.simulation.data import Stretch
 
-__all__ = ["ContinuousSimulation"]
-
 
 class ContinuousSimulation:
     """A batch of runs, each with its own state and random stream; the state carries over from phase to phase.

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from aapi.approximation import Array, Policy, QSpace
     from aapi.array_types import AnyArray
 
-__all__ = ["NO_GRID", "PhaseData", "Simulation", "Stretch", "stretch_ends"]
 
 NO_GRID = np.empty(0, dtype=np.int64)
 

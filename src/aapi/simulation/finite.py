@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
     from aapi.simulation.data import Stretch
 
-__all__ = ["FiniteSimulation", "TransitionTables", "transition_tables"]
-
 
 @dataclass(frozen=True, eq=False)
 class TransitionTables:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from aapi.gymnasium_types import Observation
     from aapi.simulation.data import Stretch
 
-__all__ = ["GymnasiumSimulation"]
 
 STRIDE = 500  # steps between two calls of `watch`
 
