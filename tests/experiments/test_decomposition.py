@@ -6,7 +6,7 @@ import pytest
 from aapi import theory
 from aapi.environments import ergodic, river_swim
 from aapi.experiments import Store, Study, run_studies
-from aapi.experiments.decomposition import decomposition_jobs, stored_decomposition
+from aapi.experiments.diagnostics import decomposition_jobs, stored_decomposition
 from aapi.features import Aggregation
 from aapi.theory.summary import summary
 from studies import STUDY, TOGETHER
@@ -49,7 +49,7 @@ def test_what_goes_wrong_is_kept_and_tried_again(tmp_path, monkeypatch):
     def fail(*_, **__):
         raise ValueError("no exact values today")
 
-    monkeypatch.setattr("aapi.experiments.decomposition._decompose_runs", fail)
+    monkeypatch.setattr("aapi.experiments.diagnostics._decompose_runs", fail)
     run_studies(STUDY, tmp_path)
     assert all("no exact values today" in about["error"] for _, _, about in kept(tmp_path).values())
     monkeypatch.undo()

@@ -7,7 +7,6 @@ import aapi
 from aapi.errors import InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
 from aapi.experiments.choice import choose, tuning_scores
-from aapi.experiments.costs import expected_seconds
 from aapi.experiments.scheduler import BATCH_SECONDS
 from aapi.experiments.worker import RunBatch, run_batch
 from aapi.report.tables import closing_tables
@@ -199,5 +198,5 @@ def test_expected_times_cut_work_into_tasks_that_keep_all_processors_busy():
     ):
         configuration = aapi.experiments.configure(aapi.experiments.Problem(name, sizes), algorithm, {}, 20_000)
         (seconds,) = {outcome.seconds for outcome in run_batch(RunBatch(configuration, 0, (0,)))}
-        assert 0.0 < expected_seconds(configuration) < 10 * BATCH_SECONDS
+        assert 0.0 < configuration.expected_seconds < 10 * BATCH_SECONDS
         assert seconds > 0.0

@@ -72,9 +72,8 @@ class Configuration:
     @property
     def num_phases(self) -> int:
         """How many phases a compiled run has; about, where that depends on data."""
-        return max(
-            1, self.algorithm.count_phases(self.steps, space_of(self.problem.make_model(), self.compiled_features))
-        )
+        space = space_of(self.problem.make_model(), self.compiled_features)
+        return max(1, self.algorithm.count_phases(self.steps, space))
 
     @property
     def expected_seconds(self) -> float:

@@ -51,7 +51,7 @@ def run_diagnostics(
     for job in queue:
         totals[job.kind] = totals.get(job.kind, 0.0) + job.seconds
     with progress_bars(totals, show=progress) as advance:
-        for job, future in engine.completed(queue, lambda executor, job: executor.submit(job.compute), stop):
+        for job, future in engine.completed(queue, DiagnosticJob.run, stop):
             error = future.exception()
             found = future.result() if error is None else pack_trace({"error": describe_error(error)})
             store.add_trace(job.key, found)

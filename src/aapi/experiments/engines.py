@@ -45,9 +45,9 @@ class Engine:
     workers: int
 
     def completed(
-        self, queue: deque[Item], submit: Callable[[Executor, Item], Future[Returned]], stop: threading.Event
+        self, queue: deque[Item], function: Callable[[Item], Returned], stop: threading.Event
     ) -> Iterator[tuple[Item, Future[Returned]]]:
-        """Submit the items of a queue, a few at a time, and yield each with its future when that is done.
+        """Call a function of the items of a queue, a few at a time, and yield each with its future when that is done.
 
         The queue may grow meanwhile. Once `stop` is set, what is in flight is finished, and the rest stays queued.
         """
@@ -55,7 +55,7 @@ class Engine:
         while in_flight or (queue and not stop.is_set()):
             while queue and len(in_flight) < QUEUED_PER_WORKER * self.workers and not stop.is_set():
                 item = queue.popleft()
-                in_flight[submit(self.executor, item)] = item
+                in_flight[self.executor.submit(function, item)] = item
             # With a timeout, so that signals are handled on every platform.
             for future in wait_for(in_flight, timeout=0.5, return_when="FIRST_COMPLETED").done:
                 yield in_flight.pop(future), future

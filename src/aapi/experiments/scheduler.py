@@ -87,9 +87,7 @@ def run_cells(
     check_shared_tuning([cell.plan for cell in cells])
     work = _Work(cells, store, retry_failed)
     with progress_bars(work.totals, show=progress) as advance:
-        for batch, future in engine.completed(
-            work.queue, lambda executor, item: executor.submit(run_batch, item), stop
-        ):
+        for batch, future in engine.completed(work.queue, run_batch, stop):
             try:
                 outcomes = future.result()
             except CrashedBatch as error:

@@ -51,6 +51,10 @@ class DiagnosticJob:
     seconds: float
     compute: Callable[[], bytes]
 
+    def run(self) -> bytes:
+        """What is to be stored."""
+        return self.compute()
+
 
 @dataclass(frozen=True, eq=False)
 class LearnerTrace:
