@@ -14,8 +14,6 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from aapi.array_types import AnyArray, Arrays
 
-__all__ = ["at_least", "check_indices", "check_like", "check_probability", "finite", "one_of"]
-
 
 def at_least(least: int, **values: int) -> None:
     """Raise unless every value is an integer no smaller than `least`."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from aapi.array_types import Arrays
 
-__all__ = ["atomic_write", "read_arrays", "uninterrupted"]
-
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-__all__ = ["progress_bar", "progress_bars", "showing_progress"]
 
 LINES = 30.0  # seconds between two lines where there is no terminal
 

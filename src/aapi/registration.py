@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
-__all__ = ["ENVIRONMENTS", "register", "register_when_imported"]
 
 ENVIRONMENTS = {
     "aapi/AccessControl-v0": "AccessControlEnv",

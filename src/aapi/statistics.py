@@ -16,19 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Band",
-    "Interval",
-    "Spread",
-    "band",
-    "bootstrapped",
-    "compare",
-    "deviation",
-    "interquartile_mean",
-    "mean_interval",
-    "probability_of_improvement",
-    "spread",
-]
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from aapi.json_types import Setting, Settings
     from aapi.learners.learner import AnyLearner
 
-__all__ = ["add_algorithm_arguments", "flag", "given_settings", "name_the_flag", "read_algorithm"]
 
 GROUP = "the algorithm (defaults depend on the problem, and are printed)"
 CHOICES = {

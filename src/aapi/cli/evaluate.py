@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import os
@@ -15,6 +14,8 @@ from aapi.errors import InvalidInput
 from aapi.registry.gymnasium_ids import make_environment
 
 if TYPE_CHECKING:
+    import argparse
+
     import numpy as np
     from numpy.typing import NDArray
     from PIL.Image import Image
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from aapi.gymnasium_types import Env
     from aapi.json_types import JsonObject
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi evaluate cart.aapi --steps 2000
@@ -40,7 +40,6 @@ def add_command(commands: Commands) -> None:
         help="run a saved agent, and film it",
         description="Run a saved agent in its environment, without learning.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("agent", help="a file that aapi train saved")
     command.add_argument("--steps", type=int, default=2000, metavar="T", help="default: 2000")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments import Study
 
-__all__ = ["add_experiment_arguments", "run_experiment"]
 
 ENGINES = ("threads", "processes", "dask")
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import TYPE_CHECKING
 
 from aapi.cli.text import plural
 
 if TYPE_CHECKING:
+    import argparse
+
     from aapi.cli.parser import Commands
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi export results runs.csv
@@ -26,7 +26,6 @@ def add_command(commands: Commands) -> None:
         help="write stored runs as CSV or Parquet",
         description="Write a row for each run in a results folder, failed ones included, with all digits.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("folder", help="where aapi reproduce or aapi sweep put its results")
     command.add_argument("file", help="what to write; its ending, .csv or .parquet, says the format")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING
 from aapi.cli.text import plural
 
 if TYPE_CHECKING:
+    import argparse
+
     from aapi.cli.parser import Commands
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi figures results                           results/figures: PDF, SVG and PNG, for one and two columns
@@ -27,7 +27,6 @@ def add_command(commands: Commands) -> None:
         help="figures for print, from stored results",
         description="Draw learning curves, regret and sensitivity for print (pip install 'aapi[plots]').",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("folder", help="where aapi reproduce or aapi sweep put its results")
     command.add_argument("--out", metavar="DIR", help="where to put them (default: figures in the folder)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import os
 import signal
@@ -18,7 +17,6 @@ from aapi.errors import AapiError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["main"]
 
 EXAMPLES = """examples:
   aapi reproduce                                 the paper's figures, in two minutes
@@ -40,7 +38,6 @@ def parser() -> Parser:
         prog="aapi",
         description="Average-reward reinforcement learning: exact theory, algorithms, experiments.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["Commands", "Parser"]
-
 
 class Parser(argparse.ArgumentParser):
     """Prints errors in one line. Arguments whose definition takes long are added when they are needed."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
         self._deferred: list[Callable[[], None]] = []
 
     def defer(self, add: Callable[[], None]) -> None:

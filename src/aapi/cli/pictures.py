@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from aapi.mdp import FiniteMDP, Solution
 
-__all__ = ["learned_picture", "solution_picture"]
 
 MOST_ROWS = 30
 LEAST_WIDTH = 8  # of bars

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from aapi.environments import ContinuousProblem
     from aapi.mdp import FiniteMDP
 
-__all__ = ["add_problem_arguments", "given_sizes", "read_problem"]
-
 
 def add_problem_arguments(
     command: argparse.ArgumentParser, others: str = "or a model file (.npz)", *, finite: bool = False

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
+
     from aapi.cli.parser import Commands
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi report results             writes results/report.html and results/results.md
@@ -25,7 +25,6 @@ def add_command(commands: Commands) -> None:
         help="the page about stored results: tables, curves, and diagnostics of learners",
         description="Write report.html, one file that needs no network, and results.md, from all studies in a folder.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("folder", help="where aapi reproduce or aapi sweep put its results")
     command.add_argument("--open", action="store_true", help="show the page in the browser")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import TYPE_CHECKING
 
 from aapi.cli.experiments import add_experiment_arguments, run_experiment
 
 if TYPE_CHECKING:
+    import argparse
+
     from aapi.cli.parser import Commands
     from aapi.experiments import Study
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi reproduce                                      all figures, small: two minutes
@@ -30,7 +30,6 @@ def add_command(commands: Commands) -> None:
         help="reproduce the paper's figures",
         description="Run AAPI, POLITEX and RLSVI on the paper's problems: tune each on separate runs, then report.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
         "figure",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from typing import TYPE_CHECKING, TypedDict, cast
@@ -16,6 +15,7 @@ from aapi.presets import problem_settings
 from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP, make_features
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     import numpy as np
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from aapi.json_types import Settings
     from aapi.result import Result
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi run deep-sea --size 20 --algorithm aapi-paper --eta 0.3 --steps 200000 --runs 50
@@ -73,7 +72,6 @@ def add_command(commands: Commands) -> None:
         help="run an algorithm on a built-in problem or a model",
         description="Run an algorithm on a problem, many runs at once, and compare with the optimum.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_problem_arguments(command)
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")

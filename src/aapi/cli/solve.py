@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.progress import showing_progress
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     import numpy as np
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from aapi.json_types import Json, JsonObject
     from aapi.mdp import FiniteMDP, Solution
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi solve ergodic --states 10 --actions 2
@@ -40,7 +39,6 @@ def add_command(commands: Commands) -> None:
         help="optimal gain and policy of a finite problem, certified",
         description="Solve a finite problem exactly: optimal average reward, policy, bias, and how its chain mixes.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_problem_arguments(command)
     command.add_argument("--measures", action="store_true", help="also how hard the model is, over all its policies")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 from typing import TYPE_CHECKING
 
 from aapi.cli.experiments import add_experiment_arguments, run_experiment
 
 if TYPE_CHECKING:
+    import argparse
+
     from aapi.cli.parser import Commands
     from aapi.experiments import Study
 
-__all__ = ["add_command"]
 
 EXAMPLES = """a study file:
   steps = 100_000
@@ -45,7 +45,6 @@ def add_command(commands: Commands) -> None:
         help="run a study of your own",
         description="Run every algorithm of a study on every problem in it. The same command continues after a stop.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("study", help="a TOML file, see below")
     add_experiment_arguments(command)

@@ -13,18 +13,6 @@ if TYPE_CHECKING:
 
     from aapi.array_types import AnyArray
 
-__all__ = [
-    "bar",
-    "coloured",
-    "fancy",
-    "line_length",
-    "marks",
-    "plural",
-    "print_lines",
-    "print_picture",
-    "print_table",
-    "text_plot",
-]
 
 Numbers: TypeAlias = "Sequence[float] | AnyArray"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import sys
@@ -20,6 +19,7 @@ from aapi.registry.feature_words import FINITE_HELP, make_features
 from aapi.report.formatting import format_number
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Mapping
 
     from aapi.cli.parser import Commands
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
     from aapi.theory import Examination
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi theory ergodic --states 10 --actions 2               the decomposition of AAPI's regret, and the bounds
@@ -110,7 +109,6 @@ def add_command(commands: Commands) -> None:
         help="the decomposition of regret, and the bounds of the paper",
         description="Run an algorithm on a finite problem, decompose its regret exactly, and check every lemma.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_problem_arguments(command, "a model file (.npz), or slips: the errors in the paper", finite=True)
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -19,12 +18,13 @@ from aapi.registry.feature_words import FEATURES_HELP, make_features
 from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_environment
 
 if TYPE_CHECKING:
+    import argparse
+
     from aapi.agent import Agent, Progress
     from aapi.cli.parser import Commands
     from aapi.environments import Continuing
     from aapi.json_types import Setting, Settings
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
@@ -56,7 +56,6 @@ def add_command(commands: Commands) -> None:
         help="train an agent on a Gymnasium environment",
         description="Train an agent on a Gymnasium environment with discrete actions, as a continuing task.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("environment", nargs="?", help="an id such as CartPole-v1, or module:Id-v0")
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps in all (default: 100000)")

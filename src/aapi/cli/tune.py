@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import re
@@ -18,11 +17,12 @@ from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP
 from aapi.registry.problems import OTHERS, is_environment
 
 if TYPE_CHECKING:
+    import argparse
+
     from aapi.cli.parser import Commands
     from aapi.experiments.tune import Choices, Tuned
     from aapi.json_types import Setting
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi tune deep-sea --size 20 --search eta=0.01..100 --search phase_length=200..2000
@@ -41,7 +41,6 @@ def add_command(commands: Commands) -> None:
         help="search for good settings of an algorithm",
         description="Search for the settings with the highest average reward (needs pip install 'aapi[tune]').",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_problem_arguments(command, OTHERS)
     command.add_argument(

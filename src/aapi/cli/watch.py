@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import argparse
+
     from aapi.cli.parser import Commands
 
-__all__ = ["add_command"]
 
 EXAMPLES = """examples:
   aapi watch results              then open http://127.0.0.1:8642
@@ -25,7 +25,6 @@ def add_command(commands: Commands) -> None:
         help="the report of a running experiment, live",
         description="Serve the report of a folder on this machine only: progress, time left, curves as they grow.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("folder", help="where aapi reproduce or aapi sweep is writing")
     command.add_argument("--port", type=int, default=8642, metavar="N", help="default: 8642; 0 for any that is free")

@@ -10,8 +10,6 @@ from aapi.checks import at_least
 from aapi.errors import InvalidInput
 from aapi.mdp import FiniteMDP
 
-__all__ = ["access_control"]
-
 PAYMENTS = (1.0, 2.0, 4.0, 8.0)
 
 

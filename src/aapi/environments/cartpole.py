@@ -9,8 +9,6 @@ from aapi.environments.continuous_problem import ContinuousProblem
 from aapi.kernels.jit import kernel
 from aapi.kernels.random import draw
 
-__all__ = ["LIMIT", "cartpole", "start", "step"]
-
 GRAVITY, CART_MASS, POLE_MASS, HALF_LENGTH, FORCE, SECONDS = 9.8, 1.0, 0.1, 0.5, 10.0, 0.02
 MASS, MOMENT = CART_MASS + POLE_MASS, POLE_MASS * HALF_LENGTH
 MAX_POSITION, MAX_ANGLE = 2.4, math.radians(15.0)

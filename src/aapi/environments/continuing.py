@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from aapi.gymnasium_types import Env, Space
     from aapi.json_types import Json
 
-__all__ = ["Continuing", "Ending", "Episode"]
 
 Ending: TypeAlias = "str | float | Callable[[int, float, bool], float]"
 # An episode that ended: its number of steps, the sum of the environment's own rewards, and whether it was terminated

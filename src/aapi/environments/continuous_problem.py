@@ -11,8 +11,6 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["ContinuousProblem"]
-
 
 @dataclass(frozen=True)
 class ContinuousProblem:

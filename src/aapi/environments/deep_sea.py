@@ -8,8 +8,6 @@ import scipy.sparse
 from aapi.checks import at_least
 from aapi.mdp import FiniteMDP
 
-__all__ = ["deep_sea"]
-
 
 def deep_sea(size: int = 10) -> FiniteMDP:
     """A size × size grid: every step goes one row down, and from the bottom to the top in the same column.

@@ -11,7 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["SEA", "Board", "board_picture", "board_text", "cart_picture", "cart_text", "queue_picture", "queue_text"]
 
 Colour = tuple[int, int, int]
 Point = tuple[float, float]

@@ -7,8 +7,6 @@ import numpy as np
 from aapi.checks import at_least
 from aapi.mdp import FiniteMDP
 
-__all__ = ["ergodic"]
-
 
 def ergodic(num_states: int = 10, num_actions: int = 2) -> FiniteMDP:
     """Walk down to state 0, the only one with a reward.

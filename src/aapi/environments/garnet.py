@@ -14,8 +14,6 @@ from aapi.mdp import FiniteMDP
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["garnet"]
-
 
 def garnet(num_states: int = 20, num_actions: int = 4, branching: int = 5, seed: int = 0) -> FiniteMDP:
     """Every pair leads to `branching` distinct states drawn uniformly, with probabilities cut from [0, 1] at random.

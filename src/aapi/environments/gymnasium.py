@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from aapi.environments.observations import Info
 
-__all__ = ["AccessControlEnv", "CartPoleEnv", "DeepSeaEnv", "ErgodicEnv", "FiniteMDPEnv", "RiverSwimEnv"]
 
 SavedState: TypeAlias = "Sequence[Any]"  # what get_state() returned, perhaps read from a file
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aapi.gymnasium_types import Env
 
-__all__ = ["Known", "known"]
-
 
 @dataclass(frozen=True)
 class Known:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from aapi.gymnasium_types import Observation, Space
 
-__all__ = ["Action", "Encoder", "Info", "Observations", "check_vector", "observations_of"]
 
 Action: TypeAlias = Any  # a number or an array, as the action space of the environment says
 Info: TypeAlias = dict[str, Any]  # what reset() and step() return besides; also the options of reset()

@@ -8,8 +8,6 @@ import scipy.sparse
 from aapi.checks import at_least
 from aapi.mdp import FiniteMDP
 
-__all__ = ["river_swim"]
-
 
 def river_swim(num_states: int = 6) -> FiniteMDP:
     """Swim against the current to the large reward at the right bank, or drift to the small one at the left.

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.errors import InvalidInput
+from aapi.experiments.plan import Plan, group_by
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from aapi.experiments.plan import Plan
     from aapi.experiments.store import Store
 
 
@@ -28,10 +28,7 @@ def score(average_reward: float, references: tuple[float | None, float | None]) 
 
 def tuning_groups(plans: Sequence[Plan]) -> list[list[int]]:
     """The plans that share a choice, by their positions; most are alone in their group."""
-    found: dict[object, list[int]] = {}
-    for i, plan in enumerate(plans):
-        found.setdefault(plan.shared_tuning or i, []).append(i)
-    return list(found.values())
+    return list(group_by(range(len(plans)), lambda i: plans[i].shared_tuning or i).values())
 
 
 def check_shared_tuning(plans: Sequence[Plan]) -> None:
@@ -75,3 +72,11 @@ def choose(store: Store, plans: Sequence[Plan]) -> int | None:
             scores = np.array([score(value, plan.references) for value in scores])
         total += scores
     return int(np.argmax(total))
+
+
+def choices(store: Store, plans: Sequence[Plan]) -> list[int | None]:
+    """The candidate that each of some plans chooses, with those that share its choice; None while it is not known."""
+    found: dict[int, int | None] = {}
+    for members in tuning_groups(plans):
+        found |= dict.fromkeys(members, choose(store, [plans[i] for i in members]))
+    return [found[i] for i in range(len(plans))]

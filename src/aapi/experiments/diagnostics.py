@@ -9,7 +9,7 @@ import functools
 from collections import deque
 from typing import TYPE_CHECKING, cast
 
-from aapi.experiments.choice import choose, tuning_groups
+from aapi.experiments.choice import choices
 from aapi.experiments.description import digest
 from aapi.experiments.engines import Engine, Interrupted
 from aapi.experiments.trace import DiagnosticJob, pack_trace, stored_trace, trace_jobs
@@ -45,7 +45,8 @@ def run_diagnostics(
     An error is stored in place of what it prevents, and the job is done again next time: no run is lost by it.
     stop: when it is set, jobs in flight are finished, and `Interrupted` is raised if there are others.
     """
-    chosen = list(_chosen(cells, store))
+    choice = choices(store, [cell.plan for cell in cells])
+    chosen = [(cell, cell.candidates[i]) for cell, i in zip(cells, choice, strict=True) if i is not None]
     queue = deque([*trace_jobs(chosen, store), *decomposition_jobs(chosen, store)])
     totals: dict[str, float] = {}
     for job in queue:
@@ -58,15 +59,6 @@ def run_diagnostics(
             advance(job.kind, job.seconds, job.kind)
     if queue:
         raise Interrupted(f"all runs are stored in {store.folder}, but {len(queue)} diagnostics of them are left")
-
-
-def _chosen(cells: Sequence[Cell], store: Store) -> Iterator[tuple[Cell, Configuration]]:
-    """Each cell with the candidate that is reported, once that is known."""
-    plans = [cell.plan for cell in cells]
-    for members in tuning_groups(plans):
-        choice = choose(store, [plans[i] for i in members])
-        if choice is not None:
-            yield from ((cells[i], cells[i].candidates[choice]) for i in members)
 
 
 def decomposition_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Store) -> Iterator[DiagnosticJob]:

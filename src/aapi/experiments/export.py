@@ -29,16 +29,15 @@ def export(store: Store, path: str | os.PathLike[str], *, curves: bool = False) 
     ending = Path(path).suffix
     if ending not in FORMATS:
         raise InvalidInput(f"{path} must end in {' or '.join(FORMATS)}, which says the format")
-    settings = sorted({name for row in store.rows() for name in row["settings"]})
+    settings = sorted({name for row in store.rows() for name in cast("ExportRow", row["settings"])})
     rows = _curves(store, settings) if curves else _runs(store, settings)
     return (_write_csv if ending == ".csv" else _write_parquet)(path, rows)
 
 
 def _runs(store: Store, settings: list[str]) -> Iterator[ExportRow]:
     for row in store.rows():
-        given = row["settings"]
-        others = {name: value for name, value in row.items() if name != "settings"}
-        yield others | {f"setting_{name}": given.get(name) for name in settings}
+        given = cast("ExportRow", row.pop("settings"))
+        yield row | {f"setting_{name}": given.get(name) for name in settings}
 
 
 def _curves(store: Store, settings: list[str]) -> Iterator[ExportRow]:

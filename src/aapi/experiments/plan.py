@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+
+
+def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by a key of theirs, in the order in which they come."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def titled(problem: str, reward_scale: float) -> str:
@@ -17,25 +29,15 @@ def titled(problem: str, reward_scale: float) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """An algorithm on a problem, for a number of steps and runs; and the candidates among which tuning chooses.
+class Line:
+    """What a cell of a study and its plan have in common.
 
-    settings: those that all candidates share. candidates: the keys of their configurations; choices: the values of the
-        tuned settings, for each of them.
-    shared_tuning: plans with the same word here choose the same candidate, the best on average over all of them.
-    random_gain, optimal_gain: λ of the uniform policy, and of an optimal one; None where they are not known.
-    seconds: about what a run takes.
-    parts: what the learner is made of, in the words of the registry (`describe_learner`); empty for one of the user's.
+    choices: the values of the tuned settings, for each candidate.
+    shared_tuning: lines with the same word here choose the same candidate, the best on average over all of them.
     """
 
     study: str
-    problem: str
-    reward_scale: float
     algorithm: str
-    steps: int
-    settings: Mapping[str, object]
-    features: str | None
-    candidates: tuple[str, ...]
     choices: tuple[dict[str, object], ...]
     tuned: tuple[str, ...]
     shared_tuning: str | None
@@ -43,6 +45,29 @@ class Plan:
     seed: int
     tuning_runs: int
     tuning_seed: int
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether there is anything to choose."""
+        return len(self.choices) > 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Line):
+    """An algorithm on a problem, for a number of steps and runs; and the candidates among which tuning chooses.
+
+    settings: those that all candidates share. candidates: the keys of their configurations.
+    random_gain, optimal_gain: λ of the uniform policy, and of an optimal one; None where they are not known.
+    seconds: about what a run takes.
+    parts: what the learner is made of, in the words of the registry (`describe_learner`); empty for one of the user's.
+    """
+
+    problem: str
+    reward_scale: float
+    steps: int
+    settings: Mapping[str, object]
+    features: str | None
+    candidates: tuple[str, ...]
     random_gain: float | None
     optimal_gain: float | None
     seconds: float
@@ -62,11 +87,6 @@ class Plan:
     def references(self) -> tuple[float | None, float | None]:
         """The average reward of the uniform policy, and the optimal one."""
         return self.random_gain, self.optimal_gain
-
-    @property
-    def is_tuned(self) -> bool:
-        """Whether there is anything to choose."""
-        return len(self.candidates) > 1
 
     def to_dict(self) -> dict[str, object]:
         """For the store, in which `shared_tuning` has the name of its key in study files."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import gymnasium
 import numpy as np
 
 from aapi.agent.agent import continuing
 from aapi.batch import run
-from aapi.environments import ContinuousProblem
+from aapi.environments import Continuing, ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.experiments.description import canonical, describe
 from aapi.experiments.sources import library_sources
@@ -22,14 +22,11 @@ from aapi.registry.problems import PROBLEMS, is_environment, make_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
 
-    from aapi.environments import Continuing
     from aapi.json_types import Json, JsonObject
 
-    Model: TypeAlias = FiniteMDP | ContinuousProblem
-    References: TypeAlias = tuple[float | None, float | None]
-
+Model: TypeAlias = FiniteMDP | ContinuousProblem
+References: TypeAlias = tuple[float | None, float | None]
 CACHED_PROBLEMS = 64  # that a process keeps
 
 

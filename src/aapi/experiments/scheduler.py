@@ -20,7 +20,7 @@ from aapi.experiments.status import work_left
 from aapi.experiments.store import Store
 from aapi.experiments.study import Cell, Study
 from aapi.experiments.summary import Summary, summarise
-from aapi.experiments.worker import CrashedBatch, RunBatch, run_batch, run_key
+from aapi.experiments.worker import CrashedBatch, RunBatch, run_batch, run_keys
 from aapi.progress import progress_bars
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class _Work:
         self.queue: deque[RunBatch] = deque()
         self.totals = dict.fromkeys((cell.study for cell in cells), 0.0)
         tuning = {key for cell in cells for key in _tuning_keys(cell)}
-        reported = {run_key(c.key, cell.seed, i) for cell in cells for c in cell.candidates for i in range(cell.runs)}
+        reported = {key for cell in cells for c in cell.candidates for key in run_keys(c.key, cell.seed, cell.runs)}
         stored = store.known(tuning | reported, failed=not retry_failed)
         self.taken = set(stored)  # in the store, or in the queue
         self.stored = len(stored)
@@ -129,7 +129,7 @@ class _Work:
         # Long ones first: what depends on them can then begin while others are still tuning.
         for group in sorted(self.groups, key=_tuning_seconds, reverse=True):
             for cell in group.cells:
-                for candidate in cell.candidates if len(cell.candidates) > 1 else ():
+                for candidate in cell.candidates if cell.is_tuned else ():
                     self._add(candidate, cell, cell.tuning_seed, cell.tuning_runs)
         for group in self.groups:
             if group.missing:  # about how much there will be, so that the bars can show the time left
@@ -156,9 +156,9 @@ class _Work:
 
     def _add(self, configuration: Configuration, cell: Cell, seed: int, runs: int, *, counted: bool = False) -> None:
         """Queue the runs that are neither stored nor queued. counted: the totals have them already."""
-        keys = {run_key(configuration.key, seed, number): number for number in range(runs)}
-        numbers = sorted(number for key, number in keys.items() if key not in self.taken)
-        self.taken |= keys.keys()
+        keys = run_keys(configuration.key, seed, runs)
+        numbers = [number for number, key in enumerate(keys) if key not in self.taken]
+        self.taken.update(keys)
         each = configuration.expected_seconds
         size = max(1, int(BATCH_SECONDS / each))
         for i in range(0, len(numbers), size):
@@ -170,8 +170,8 @@ class _Work:
 
 
 def _tuning_keys(cell: Cell) -> list[str]:
-    candidates = cell.candidates if len(cell.candidates) > 1 else ()
-    return [run_key(c.key, cell.tuning_seed, number) for c in candidates for number in range(cell.tuning_runs)]
+    candidates = cell.candidates if cell.is_tuned else ()
+    return [key for each in candidates for key in run_keys(each.key, cell.tuning_seed, cell.tuning_runs)]
 
 
 def _tuning_seconds(group: TuningGroup) -> float:

@@ -9,11 +9,12 @@ import math
 import operator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from aapi.errors import AapiError, InvalidInput
+from aapi.experiments.problem import Model, Problem
 from aapi.registry.algorithms import ALGORITHMS, OLD_WORDS
 from aapi.registry.algorithms import takes as settings_of
 from aapi.registry.gymnasium_ids import check_ending
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from aapi.experiments.configuration import MakeAlgorithm
-    from aapi.experiments.problem import Model
 
 # What a table may hold besides the sizes of a built-in problem, or the settings of an algorithm; and of which type.
 PROBLEM_KEYS: dict[str, type] = {
@@ -37,24 +37,14 @@ MOST_POINTS = 10_000
 MOST_COMBINATIONS = 20_000
 
 
-class GymnasiumOptions(TypedDict, total=False):
-    """What a table may say of a Gymnasium environment."""
-
-    arguments: Mapping[str, object]
-    ending: str | float
-    limit: int
-
-
 @dataclass(frozen=True)
 class ProblemSpec:
     """One of [[problems]]. varied: what may be a grid: sizes, steps, features, reward_scale."""
 
-    name: str
+    problem: Problem
     label: str
-    model: Model | None
     sizes: tuple[str, ...]
     varied: dict[str, object]
-    options: GymnasiumOptions
     settings: dict[str, object]
     settings_for: dict[str, dict[str, object]]
 
@@ -93,19 +83,14 @@ def read_problem(table: Mapping[str, object], folder: Path) -> ProblemSpec:
     for label, settings in settings_for.items():
         if not isinstance(settings, dict):
             raise InvalidInput(f"settings_for.{label} must be a table, not {settings!r}")
+    ending = check_ending(table["ending"], "ending") if "ending" in table else None
+    arguments, limit = cast("dict[str, object]", table.get("arguments", {})), cast("int | None", table.get("limit"))
+    problem = Problem(name, arguments=arguments, ending=ending, limit=limit, model=model)
     return ProblemSpec(
-        name=name, label=_read_label(table, ""), model=model, sizes=sizes,
+        problem=problem, label=_read_label(table, ""), sizes=sizes,
         varied={key: table[key] for key in (*sizes, "steps", "features", "reward_scale") if key in table},
-        options=_read_options(table), settings=cast("dict[str, object]", table.get("settings", {})),
-        settings_for=settings_for,
+        settings=cast("dict[str, object]", table.get("settings", {})), settings_for=settings_for,
     )  # fmt: skip
-
-
-def _read_options(table: Mapping[str, object]) -> GymnasiumOptions:
-    options = cast("GymnasiumOptions", {key: table[key] for key in ("arguments", "limit") if key in table})
-    if "ending" in table:
-        options["ending"] = check_ending(table["ending"], "ending")
-    return options
 
 
 def read_algorithm(table: Mapping[str, object]) -> AlgorithmSpec:

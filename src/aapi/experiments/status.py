@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aapi.experiments.choice import choose, tuning_groups
-from aapi.experiments.worker import run_key
+from aapi.experiments.choice import choices
+from aapi.experiments.worker import run_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,17 +37,14 @@ def work_left(store: Store, plans: Sequence[Plan]) -> tuple[float, int, int]:
     """About how many seconds of work are left, how many runs are stored, and how many are needed."""
     needed: dict[str, float] = {}
     unchosen_runs, unchosen_seconds = 0, 0.0  # of plans whose candidate is not chosen yet
-    for members in tuning_groups(plans):
-        group = [plans[i] for i in members]
-        chosen = choose(store, group)
-        for plan in group:
-            for candidate in plan.candidates if plan.is_tuned else ():
-                needed |= dict.fromkeys(_run_keys(candidate, plan.tuning_seed, plan.tuning_runs), plan.seconds)
-            if chosen is None:
-                unchosen_runs += plan.runs
-                unchosen_seconds += plan.runs * plan.seconds
-            else:
-                needed |= dict.fromkeys(_run_keys(plan.candidates[chosen], plan.seed, plan.runs), plan.seconds)
+    for plan, chosen in zip(plans, choices(store, plans), strict=True):
+        for candidate in plan.candidates if plan.is_tuned else ():
+            needed |= dict.fromkeys(run_keys(candidate, plan.tuning_seed, plan.tuning_runs), plan.seconds)
+        if chosen is None:
+            unchosen_runs += plan.runs
+            unchosen_seconds += plan.runs * plan.seconds
+        else:
+            needed |= dict.fromkeys(run_keys(plan.candidates[chosen], plan.seed, plan.runs), plan.seconds)
     stored = store.known(needed)
     seconds = sum(each for key, each in needed.items() if key not in stored) + unchosen_seconds
     return seconds, len(stored), len(needed) + unchosen_runs
@@ -68,7 +65,3 @@ def session_status(store: Store) -> Status | None:
     elapsed = time.time() - session["began"]
     can_estimate = running and elapsed > ENOUGH_SECONDS and share > ENOUGH_SHARE and left > 0.0
     return Status(state, stored, needed, share, elapsed * left / (whole - left) if can_estimate else None)
-
-
-def _run_keys(configuration: str, seed: int, count: int) -> list[str]:
-    return [run_key(configuration, seed, number) for number in range(count)]

@@ -16,9 +16,9 @@ import numpy as np
 
 import aapi
 from aapi.errors import InvalidInput
-from aapi.experiments.database import Database, StoreError
+from aapi.experiments.database import Database, SqlValue, StoreError
 from aapi.experiments.description import modules_in
-from aapi.experiments.plan import Plan
+from aapi.experiments.plan import Plan, group_by
 from aapi.experiments.sources import source_version
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.experiments.configuration import Configuration
-    from aapi.experiments.database import SqlValue
     from aapi.experiments.worker import RunOutcome
     from aapi.json_types import JsonObject
 
@@ -46,36 +45,10 @@ class Run:
     error: str | None
 
 
-class RunRow(TypedDict):
-    """A run with its configuration, as it is exported."""
-
-    key: str
-    problem: str
-    reward_scale: float
-    algorithm: str
-    settings: JsonObject
-    steps: int
-    seed: int
-    run: int
-    average_reward: float | None
-    seconds: float
-    error: str | None
-
-
-class PlannedLine(TypedDict):
-    """What is read of a plan without making a `Plan` of it; it has all other fields of `Plan.to_dict`, too."""
-
-    study: str
-    runs: int
-    seed: int
-    tuning_seed: int
-    candidates: list[str]
-
-
 class SessionPlan(TypedDict):
-    """What a session was to do. lines: one for each plan; left: about how many seconds of work."""
+    """What a session was to do. lines: one for each `Plan`; left: about how many seconds of work."""
 
-    lines: list[PlannedLine]
+    lines: list[JsonObject]
     left: float
 
 
@@ -176,13 +149,9 @@ class Store(Database):
         found: dict[str, list[Plan]] = {}
         sessions = self.sessions()
         for session in sessions:
-            try:
-                read = [Plan.from_dict(line) for line in session["plan"]["lines"]] if session["plan"] else []
-            except InvalidInput:
-                continue
-            for study in dict.fromkeys(plan.study for plan in read):
-                found.pop(study, None)
-                found[study] = [plan for plan in read if plan.study == study]
+            for study, plans in group_by(session_plans(session), lambda plan: plan.study).items():
+                found.pop(study, None)  # the latest come last
+                found[study] = plans
         if not found and sessions:
             raise StoreError(
                 f"the plans in {self.path} are another version's: give the command again that made it: "
@@ -213,8 +182,8 @@ class Store(Database):
         """The first stores have none, if they are only read."""
         return bool(self.query("SELECT count(*) FROM sqlite_master WHERE name = 'insides'")[0][0])
 
-    def rows(self) -> Iterator[RunRow]:
-        """Every run with its configuration, for export."""
+    def rows(self) -> Iterator[dict[str, object]]:
+        """Every run with its configuration, for export; `settings` are a dictionary."""
         query = (
             "SELECT runs.key, problem, reward_scale, algorithm, settings, steps, seed, run, average_reward, seconds, "
             "error FROM runs JOIN configurations ON configuration = configurations.key "
@@ -222,7 +191,7 @@ class Store(Database):
         )
         with self.errors_explained("read"):
             for row in self.connection.execute(query):
-                yield cast("RunRow", {**dict(row), "settings": json.loads(row["settings"])})
+                yield {**dict(row), "settings": json.loads(row["settings"])}
 
     def others(self, used: set[str]) -> int:
         """How many runs there are of configurations that are not used, and whose code has changed since."""
@@ -241,6 +210,14 @@ class Store(Database):
         queries += ["SELECT count(*) FROM insides"] if self._has_traces else []
         found = [str(self.query(query)[0][0]) for query in queries]
         return "-".join([*found, str(int(self.is_being_written()))])
+
+
+def session_plans(session: Session) -> list[Plan]:
+    """What a session was to do; nothing, if another version of aapi planned it."""
+    try:
+        return [Plan.from_dict(line) for line in session["plan"]["lines"]] if session["plan"] else []
+    except InvalidInput:
+        return []
 
 
 def _session_plan(text: str) -> SessionPlan | None:

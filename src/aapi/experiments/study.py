@@ -7,52 +7,31 @@ import os
 import sys
 import tomllib
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from aapi.checks import at_least, finite
 from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.configuration import Configuration, configure, prepare
-from aapi.experiments.plan import Plan
-from aapi.experiments.problem import Problem
-from aapi.experiments.schema import (
-    MOST_COMBINATIONS,
-    AlgorithmSpec,
-    ProblemSpec,
-    combinations,
-    expand_grid,
-    read_algorithm,
-    read_problem,
-)
+from aapi.experiments import schema
+from aapi.experiments.configuration import Configuration, FeatureMap, configure, prepare
+from aapi.experiments.plan import Line, Plan
 from aapi.registry.algorithms import describe_learner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from aapi.experiments.configuration import FeatureMap
+    from aapi.experiments.problem import Problem
+    from aapi.experiments.schema import AlgorithmSpec, ProblemSpec
 
 LARGEST_SEED = 2**63 - 1  # that SQLite can hold
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
-    """One line of the closing table: an algorithm on a problem, with the candidates among which tuning chooses.
+class Cell(Line):
+    """One line of the closing table: an algorithm on a problem, with the candidates among which tuning chooses."""
 
-    choices: the values of the tuned settings, for each candidate.
-    shared_tuning: cells with the same word here choose the same candidate, the best on average over all of them.
-    """
-
-    study: str
-    algorithm: str
     candidates: tuple[Configuration, ...]
-    choices: tuple[dict[str, object], ...]
-    tuned: tuple[str, ...]
-    shared_tuning: str | None
-    runs: int
-    seed: int
-    tuning_runs: int
-    tuning_seed: int
 
     @property
     def problem(self) -> Problem:
@@ -62,17 +41,14 @@ class Cell:
     @functools.cached_property
     def plan(self) -> Plan:
         """The cell as names, numbers and keys, for readers of a store who do not have the study."""
-        first = self.candidates[0]
+        first, shared = self.candidates[0], {each.name: vars(self)[each.name] for each in fields(Line)}
         random, best = self.problem.references()
         return Plan(
-            study=self.study, problem=self.problem.label, reward_scale=self.problem.reward_scale,
-            algorithm=self.algorithm, steps=first.steps,
+            **shared, problem=self.problem.label, reward_scale=self.problem.reward_scale, steps=first.steps,
             settings={name: value for name, value in first.settings.items() if name not in self.tuned},
             features=None if first.features is None else str(first.features),
-            candidates=tuple(candidate.key for candidate in self.candidates), choices=self.choices, tuned=self.tuned,
-            shared_tuning=self.shared_tuning, runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs,
-            tuning_seed=self.tuning_seed, random_gain=random, optimal_gain=best, seconds=first.expected_seconds,
-            parts=describe_learner(first.algorithm),
+            candidates=tuple(candidate.key for candidate in self.candidates), random_gain=random, optimal_gain=best,
+            seconds=first.expected_seconds, parts=describe_learner(first.algorithm),
         )  # fmt: skip
 
 
@@ -109,18 +85,19 @@ class Study:
         algorithms = []
         for j, table in enumerate(self.algorithms, 1):
             with self._at(f"[[algorithms]] {j}"):
-                algorithms.append(read_algorithm(table))
+                algorithms.append(schema.read_algorithm(table))
         cells: list[Cell] = []
         for i, table in enumerate(self.problems, 1):
             with self._at(f"[[problems]] {i}"):
-                spec = read_problem(table, Path(self.source).parent)
+                spec = schema.read_problem(table, Path(self.source).parent)
                 _check_settings(spec, algorithms)
-                problems = [self._problem(spec, values) for values in combinations(spec.varied)]
+                problems = [self._problem(spec, values) for values in schema.combinations(spec.varied)]
             for problem, steps, features in problems:
                 for j, algorithm in enumerate(algorithms, 1):
                     with self._at(f"[[algorithms]] {j}, {algorithm.name} on {problem.label}"):
                         cells.extend(self._cells(spec, algorithm, problem, steps, features))
-                    self._check_size(cells)
+                    if sum(len(cell.candidates) for cell in cells) > (most := schema.MOST_COMBINATIONS):
+                        raise InvalidInput(f"{self.source}: more than {most} combinations: make grids smaller")
         self._check_names(cells)
         return cells
 
@@ -147,17 +124,20 @@ class Study:
         finite(0.0, strictly=True, reward_scale=scale)
         note = [spec.label] if spec.label else []
         note += [str(values["features"])] if "features" in values else []
-        if len(expand_grid("steps", spec.varied.get("steps"))) > 1:
+        if len(schema.expand_grid("steps", spec.varied.get("steps"))) > 1:
             note += [f"{steps} step{'s' if steps > 1 else ''}"]
         sizes = {size: cast("int", values[size]) for size in spec.sizes if size in values}
-        problem = Problem(
-            spec.name, sizes, reward_scale=float(scale), model=spec.model, note=", ".join(note), **spec.options
-        )
+        problem = replace(spec.problem, sizes=sizes, reward_scale=float(scale), note=", ".join(note))
         problem, features = prepare(problem, cast("str | FeatureMap | None", values.get("features")))
         return problem, steps, features
 
     def _cells(
-        self, spec: ProblemSpec, algorithm: AlgorithmSpec, problem: Problem, steps: int, features: FeatureMap | None
+        self,
+        spec: ProblemSpec,
+        algorithm: AlgorithmSpec,
+        problem: Problem,
+        steps: int,
+        features: FeatureMap | None,
     ) -> Iterator[Cell]:
         """One for each combination of the settings that are not tuned."""
         takes, tuned = algorithm.takes, algorithm.tune
@@ -166,10 +146,10 @@ class Study:
         if missing := [key for key in tuned if key not in settings]:
             raise InvalidInput(f"tune must list settings that have a value here, not {missing[0]!r}")
         fixed = {key: value for key, value in settings.items() if key not in tuned}
-        varied = [key for key, value in fixed.items() if len(expand_grid(key, value)) > 1]
-        for combination in combinations(fixed):
+        varied = [key for key, value in fixed.items() if len(schema.expand_grid(key, value)) > 1]
+        for combination in schema.combinations(fixed):
             more = "".join(f", {key} {combination[key]}" for key in varied)
-            choices = tuple(combinations({key: settings[key] for key in tuned}))
+            choices = tuple(schema.combinations({key: settings[key] for key in tuned}))
             yield Cell(
                 study=self.name, algorithm=f"{algorithm.label}{more}", choices=choices, tuned=tuned,
                 candidates=tuple(
@@ -179,10 +159,6 @@ class Study:
                 shared_tuning=f"{self.name}: {algorithm.label}{more}" if algorithm.shared_tuning and tuned else None,
                 runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs, tuning_seed=self.tuning_seed,
             )  # fmt: skip
-
-    def _check_size(self, cells: Sequence[Cell]) -> None:
-        if sum(len(cell.candidates) for cell in cells) > MOST_COMBINATIONS:
-            raise InvalidInput(f"{self.source}: more than {MOST_COMBINATIONS} combinations: make grids smaller")
 
     def _check_names(self, cells: Sequence[Cell]) -> None:
         """Lines of a table must have different names."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
-from aapi.experiments.choice import choose, score, tuning_groups
+from aapi.experiments.choice import choices, score
+from aapi.experiments.plan import Plan, group_by
 from aapi.statistics import Interval, Spread, compare, deviation, spread
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.experiments.plan import Plan
     from aapi.experiments.store import Run, Store
     from aapi.json_types import JsonObject
 
@@ -170,16 +170,10 @@ class Summary:
 
 def summarise(store: Store, plans: Sequence[Plan]) -> Summary:
     """The results of these plans, from the store; runs that are missing are counted."""
-    chosen: dict[int, int | None] = {}
-    for members in tuning_groups(plans):
-        chosen |= dict.fromkeys(members, choose(store, [plans[i] for i in members]))
-    rows = [_row(store, plan, chosen[i]) for i, plan in enumerate(plans)]
-    used = {key for plan in plans for key in plan.candidates}
-    scales: dict[str, set[float]] = {}
-    for plan in plans:
-        scales.setdefault(plan.study, set()).add(plan.reward_scale)
-    scaled = [plan for plan in plans if len(scales[plan.study]) > 1]
-    others = store.others(used)
+    rows = [_row(store, plan, chosen) for plan, chosen in zip(plans, choices(store, plans), strict=True)]
+    studies = group_by(plans, lambda plan: plan.study)
+    scaled = [plan for plan in plans if len({each.reward_scale for each in studies[plan.study]}) > 1]
+    others = store.others({key for plan in plans for key in plan.candidates})
     return Summary(rows, _comparisons(rows), _sensitivity(store, plans), _sensitivity(store, scaled), others)
 
 

@@ -76,6 +76,11 @@ def run_key(configuration: str, seed: int, run: int) -> str:
     return f"{configuration}-{seed}-{run}"
 
 
+def run_keys(configuration: str, seed: int, runs: int) -> list[str]:
+    """The keys of the first runs of a configuration."""
+    return [run_key(configuration, seed, number) for number in range(runs)]
+
+
 def run_batch(batch: RunBatch) -> list[RunOutcome]:
     """Execute a batch. If it fails as a whole, each run is tried alone, so that one bad run does not fail others."""
     start = time.perf_counter()

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
     from aapi.mdp.linear_systems import Matrix
 
-__all__ = ["ActiveFeatures", "Features", "per_action"]
-
 
 @dataclass(frozen=True, eq=False)
 class ActiveFeatures:

@@ -14,8 +14,6 @@ from aapi.features.active import ActiveFeatures, per_action
 if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
 
-__all__ = ["Aggregation"]
-
 
 @dataclass(frozen=True)
 class Aggregation:

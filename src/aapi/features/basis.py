@@ -13,10 +13,6 @@ from aapi.kernels.jit import kernel
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "FOURIER", "LINEAR", "RADIAL", "TILES", "Basis", "fill_features", "fill_waves", "finish_features", "own_vectors",
-    "scaled",
-]  # fmt: skip
 
 LINEAR, FOURIER, RADIAL, TILES = range(4)
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from aapi.features.basis import Basis
 
-__all__ = ["MOST_FEATURES", "Bounds", "VectorFeatures", "scaling"]
 
 Bounds = Sequence[float] | float | None
 LARGEST = 1e30  # bounds beyond this count as none

@@ -14,8 +14,6 @@ from aapi.features.active import ActiveFeatures, per_action
 if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
 
-__all__ = ["Coordinates"]
-
 
 @dataclass(frozen=True)
 class Coordinates:

@@ -11,8 +11,6 @@ from aapi.errors import TooLarge
 from aapi.features.basis import FOURIER, Basis
 from aapi.features.bounds import MOST_FEATURES, Bounds, scaling
 
-__all__ = ["Fourier"]
-
 
 @dataclass(frozen=True)
 class Fourier:

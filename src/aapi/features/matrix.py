@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
     from aapi.mdp.linear_systems import Matrix
 
-__all__ = ["FeatureMatrix"]
-
 
 @dataclass(frozen=True, eq=False)
 class FeatureMatrix:

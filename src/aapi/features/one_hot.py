@@ -12,8 +12,6 @@ from aapi.features.active import ActiveFeatures, per_action
 if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
 
-__all__ = ["OneHot"]
-
 
 @dataclass(frozen=True)
 class OneHot:

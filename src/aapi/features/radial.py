@@ -12,8 +12,6 @@ from aapi.errors import TooLarge
 from aapi.features.basis import RADIAL, Basis
 from aapi.features.bounds import MOST_FEATURES, Bounds, scaling
 
-__all__ = ["Radial"]
-
 
 @dataclass(frozen=True)
 class Radial:

@@ -9,8 +9,6 @@ import numpy as np
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import dot
 
-__all__ = ["eliminate", "inverse_norm", "one_norm", "solve_eliminated", "solve_transposed"]
-
 PANEL = 4  # columns that are eliminated together: rows below are read and written once for all of them
 
 

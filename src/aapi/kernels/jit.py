@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FunctionType
 
-__all__ = ["INTERPRETED", "cache_folder", "kernel", "kernel_version"]
 
 Function = TypeVar("Function", bound="Callable[..., object]")
 NumbaObject: TypeAlias = Any  # dispatchers, signatures, contexts: numba is typed in part only

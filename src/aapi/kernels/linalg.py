@@ -13,19 +13,6 @@ from aapi.kernels.jit import kernel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "LANES",
-    "add_product",
-    "add_row",
-    "aligned_zeros",
-    "dot",
-    "factorise",
-    "singular_regression",
-    "solve_factorised",
-    "solve_lower",
-    "solve_upper",
-    "weigh",
-]
 
 LANES = 4  # rows of weights are padded to a multiple of a vector register, so that none straddles two cache lines
 PANEL = 32  # rows that are eliminated together

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["advance", "draw", "fill_normal", "sample_without_replacement", "streams", "to_unit"]
 
 _11, _17, _23, _41, _45, _19, _255 = (np.uint64(n) for n in (11, 17, 23, 41, 45, 19, 255))
 UNIT = 2.0**-53

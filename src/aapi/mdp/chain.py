@@ -16,8 +16,6 @@ from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray, Matrix, TransientSystem, is_sparse
 from aapi.mdp.model import ROW_SUM_TOLERANCE
 
-__all__ = ["Chain", "can_reach", "describe_classes", "describe_states"]
-
 MIXING_LEVEL = 0.25 + 1e-12  # the paper's 1/4, with a margin for rounding where the distance is exactly 1/4
 MAX_DENSE_STATES = 2_000  # beyond this, quantities that need every power of P or every pair of rows are refused
 CONTRACTING = 1e-12  # a coefficient closer to one than this counts as one

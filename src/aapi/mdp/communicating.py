@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray
     from aapi.mdp.model import FiniteMDP
 
-__all__ = ["Search", "improve", "iterate_values", "settle"]
 
 SWEEPS = 60  # undamped sweeps of value iteration, before anything else is tried
 POLICY_STEPS = 4  # applications of the policy's own operator after each sweep

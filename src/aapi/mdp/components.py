@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
-__all__ = ["Reachability"]
-
 
 @dataclass(frozen=True, eq=False)
 class Reachability:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from aapi.errors import DoesNotExist
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "Matrix", "TransientSystem", "is_sparse"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]

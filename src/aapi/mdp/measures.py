@@ -24,15 +24,6 @@ if TYPE_CHECKING:
     from aapi.mdp.linear_systems import FloatArray, IntArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
-__all__ = [
-    "WorstMixing",
-    "diameter",
-    "mismatch",
-    "optimal_hitting_times",
-    "optimal_mismatch",
-    "worst_contraction_time",
-    "worst_mixing_time",
-]
 
 ENUMERATED = 4_096  # up to this many policies, all are tried
 SEARCHED = 1_000  # policies tried when there are more

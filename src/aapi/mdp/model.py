@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Names = Sequence[str] | NDArray[np.str_]
 
-__all__ = ["FiniteMDP"]
 
 ROW_SUM_TOLERANCE = 1e-9  # a row further from one than this is refused
 LARGEST = 1e302  # rewards beyond this would overflow as soon as some are added

@@ -25,7 +25,6 @@ from aapi.mdp.policy_values import PolicyValues, chain_values, common_gain, poli
 if TYPE_CHECKING:
     from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray
 
-__all__ = ["Solution", "solve"]
 
 MAX_POLICIES = 500
 ROUNDING = 1e-13  # bound on the error of the probabilities of reaching components

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from aapi.mdp.linear_systems import FloatArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
-__all__ = ["PolicyValues", "chain_values", "common_gain", "induced_chain", "policy_values"]
 
 SAME = 1e-11  # gains closer than this, relative to the rewards, are one gain
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from aapi.experiments.status import session_status
+from aapi.experiments.store import Session, Store, session_plans
 from aapi.report.ablation import Ablation, ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.curves import read_curve
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.experiments.store import Session, Store
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.json_types import Json
     from aapi.report import page_data
@@ -203,15 +203,12 @@ def _packed(table: NDArray[np.float64]) -> page_data.PackedTable:
 
 
 def _session(session: Session, running: bool) -> page_data.SessionData:
-    machine, plans = session["machine"], session["plan"]["lines"] if session["plan"] else []
-    seeds = [
-        f"{plan['seed']}" + (f" (tuning {plan['tuning_seed']})" if len(plan["candidates"]) > 1 else "")
-        for plan in plans
-    ]
+    machine, plans = session["machine"], session_plans(session)
+    seeds = [f"{plan.seed}" + (f" (tuning {plan.tuning_seed})" if plan.is_tuned else "") for plan in plans]
     versions = (("aapi", "aapi"), ("its sources", "sources"), ("Python", "python"), ("NumPy", "numpy"))
     details = {
-        "studies": ", ".join(dict.fromkeys(plan["study"] for plan in plans)),
-        "runs of each": format_range(plan["runs"] for plan in plans) if plans else "",
+        "studies": ", ".join(dict.fromkeys(plan.study for plan in plans)),
+        "runs of each": format_range(plan.runs for plan in plans) if plans else "",
         "seeds": ", ".join(dict.fromkeys(seeds)),
         "machine": f"{machine['system']}, {machine['processors']} processors",
         "versions": ", ".join(f"{name} {machine[key]}" for name, key in versions),
