@@ -73,6 +73,8 @@ def run(
     if record and num_runs > 1 and not learner.lockstep:
         raise InvalidInput("record needs phases of the same length in all runs, and this learner's differ: num_runs=1")
     simulate = simulator(env, features, seed, steps)
+    if chunk is not None:
+        at_least(1, chunk=chunk)
     size = 1 if not learner.lockstep else -(-num_runs // threads) if chunk is None else chunk
     at_least(1, chunk=size)
     chunks = [runs[i : i + size] for i in range(0, num_runs, size)]

@@ -35,7 +35,7 @@ def test_a_study_gives_what_the_library_gives(tmp_path):
     summary = run_studies(SMALL, tmp_path, workers=2)
     for row, cell in zip(summary.rows, SMALL.cells(), strict=True):
         configuration = cell.candidates[row.chosen]
-        result = aapi.run(configuration.algorithm, configuration.problem.make(), 5000, 4, 0)
+        result = aapi.run(configuration.algorithm, configuration.problem.make_model(), 5000, 4, 0)
         assert np.array_equal(row.averages, result.average_reward[:, -1])
         assert row.rewards == spread(result.average_reward[:, -1])
         assert row.plan.optimal_gain == result.optimal_gain
@@ -50,7 +50,8 @@ def test_the_choice_is_made_on_tuning_runs_alone(tmp_path):
     summary = run_studies(SMALL, tmp_path)
     cell = SMALL.cells()[0]
     expected = [
-        aapi.run(c.algorithm, c.problem.make(), 5000, 2, 777).average_reward[:, -1].mean() for c in cell.candidates
+        aapi.run(c.algorithm, c.problem.make_model(), 5000, 2, 777).average_reward[:, -1].mean()
+        for c in cell.candidates
     ]
     with Store(tmp_path, write=False) as store:
         assert list(tuning_scores(store, cell.plan)) == expected

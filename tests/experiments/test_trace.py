@@ -10,10 +10,9 @@ from aapi.environments import deep_sea
 from aapi.experiments import Interrupted, Store, StoreError, Study, run_studies, summarise
 from aapi.experiments.diagnostics import run_diagnostics
 from aapi.experiments.engines import start_engine
-from aapi.experiments.status import session_status
 from aapi.experiments.store import Run
 from aapi.experiments.trace import FRAMES, frames, median_run, read_trace, stored_trace
-from aapi.report.build_page_data import build_page_data
+from aapi.report.build_page_data import build_page_data, session_status
 from studies import STUDY, TOGETHER
 
 
@@ -95,7 +94,7 @@ def test_what_goes_wrong_is_kept_and_nothing_is_lost(tmp_path, monkeypatch):
     assert {row.rewards.count for row in summary.rows} == {2}
     assert all("no picture today" in trace.about["error"] for trace in traces(tmp_path).values())
     with Store(tmp_path, write=False) as store:
-        assert session_status(store).state == "done"
+        assert session_status(store)["state"] == "done"
     monkeypatch.undo()
     run_studies(TOGETHER, tmp_path)  # tries again
     assert all("error" not in trace.about for trace in traces(tmp_path).values())

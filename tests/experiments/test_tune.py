@@ -21,7 +21,7 @@ def test_the_best_trial_is_what_the_library_gives(tmp_path):
     assert isinstance(found.settings["phase_length"], int)
     arguments = dict(found.settings)
     evaluate = aapi.evaluation.MonteCarlo(horizon=10, centre=True, ridge=arguments.pop("ridge"))
-    result = aapi.run(aapi.AAPI(**arguments, evaluate=evaluate), ERGODIC.make(), 3000, 3, 777)
+    result = aapi.run(aapi.AAPI(**arguments, evaluate=evaluate), ERGODIC.make_model(), 3000, 3, 777)
     assert found.average_reward == result.average_reward[:, -1].mean()
 
 

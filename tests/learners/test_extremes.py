@@ -248,7 +248,7 @@ def test_a_part_of_ones_own(bases):
 def test_a_part_that_returns_the_wrong_shape_is_named():
     parts = {"evaluate": MC, "learning_rate": Adaptive(), "side_information": Zero()}
     for part, message in (
-        ("evaluate", r"an evaluation must return an array of shape \(2, 5, 2\)"),
+        ("evaluate", r"the evaluation of phase 1 must return an array of shape \(2, 5, 2\)"),
         ("side_information", r"side information must return an array of shape \(2, 5, 2\)"),
         ("learning_rate", r"a learning rate must return a number, .* or an array of shape \(2, 5\)"),
     ):

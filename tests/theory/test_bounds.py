@@ -10,7 +10,7 @@ from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.evaluation import ExactQ, MonteCarlo
 from aapi.features import FeatureMatrix
 from aapi.mdp import FiniteMDP, induced_chain, policy_values, worst_contraction_time
-from aapi.theory.bound_checks import _closest
+from aapi.theory.bounds import _closest
 from aapi.theory.evaluation_error import _fit
 from aapi.theory.summary import summary
 

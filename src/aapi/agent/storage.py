@@ -16,8 +16,9 @@ from aapi.agent.formats import FORMAT, upgraded
 from aapi.agent.spaces import check_same_spaces, described_space, made_space
 from aapi.checks import at_least, check_indices, check_like
 from aapi.environments.continuing import Continuing
-from aapi.errors import AapiError, InvalidInput
+from aapi.errors import AapiError, InvalidInput, one_line
 from aapi.files import atomic_write, read_arrays
+from aapi.learners.learner import LONGEST
 from aapi.learners.state import restored, stored
 from aapi.registry import part_from_json, part_to_json
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 Description: TypeAlias = dict[str, Any]  # JSON as a file has it: whatever is wrong with it, one of the errors of `load`
 
 
-LONGEST = 1 << 31  # a stretch
+MOST_COUNTED = 1_000_000  # steps whose phases are counted one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,10 +198,20 @@ def _rebuilt(
         if "snapshot_actions" in arrays:
             snapshot["actions"] = arrays["snapshot_actions"]
         if agent.env is not None:
-            agent.env.restore(snapshot)
+            _restore(agent.env, snapshot)
             agent.simulation.current = state if state.shape else int(state)
     agent.env_snapshot = EnvSnapshot(description["env"], snapshot, state)
     return agent
+
+
+def _restore(env: Continuing, snapshot: Description) -> None:
+    """Bring an environment back to a snapshot; whatever it raises when it cannot."""
+    try:
+        env.restore(snapshot)
+    except AapiError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"its environment cannot be brought back to where it was ({one_line(error)})") from error
 
 
 def _as_it_was(env: Env, rule: Description) -> Continuing:
@@ -244,7 +255,10 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
             f"after {steps} steps it cannot be {filled} steps into phase {stretch.number}, which began after "
             f"{stretch.start} and has {stretch.steps}"
         )
-    if agent.algorithm.knows_phases and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
+    short = stretch.start <= MOST_COUNTED or agent.algorithm.phase_steps is not None  # else counting may take long
+    if not 0 <= state.k <= stretch.start:
+        raise InvalidInput(f"{state.k} phases cannot end after {stretch.start} steps")
+    if short and agent.algorithm.knows_phases and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
         raise InvalidInput(f"{state.k} phases do not end after {stretch.start} steps")
     for memory in state.memories.values():
         memory.check_steps(stretch.start)

@@ -12,7 +12,17 @@ from aapi.approximation.linear_policy import LinearPolicy, draw_action
 from aapi.approximation.normal_equations import NormalEquations, fit_weighted
 from aapi.approximation.projected_equations import equations_of_vectors
 from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import NOT_STORED, Actor, Array, QSpace, States, Surprise, Temperature, no_streams
+from aapi.approximation.space import (
+    NOT_STORED,
+    Actor,
+    Array,
+    QSpace,
+    States,
+    Surprise,
+    Temperature,
+    as_numbers,
+    no_streams,
+)
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import Basis
@@ -59,6 +69,8 @@ class Linear(QSpace):
 
     def check_policy(self, policy: LinearPolicy, runs: int) -> LinearPolicy:
         """A linear policy of the right shape, or an error."""
+        if not isinstance(policy, LinearPolicy):
+            raise InvalidInput(f"a policy on features is a LinearPolicy, such as space.softmax gives, not {policy!r}")
         return policy.check(self.shape(runs))
 
     def softmax(self, index: Array, temperature: Temperature) -> LinearPolicy:
@@ -73,7 +85,7 @@ class Linear(QSpace):
 
     def _constant(self, temperature: Temperature, runs: int) -> LinearTemperature:
         """One number for all runs, or one for each."""
-        given = np.asarray(temperature, dtype=np.float64)
+        given = as_numbers(temperature, "a learning rate")
         if given.shape not in ((), (runs,)) or not given.min() >= 0.0:
             raise InvalidInput(
                 f"where Q-functions are weights, a learning rate returns a number ≥ 0, one for each of {runs} runs, or "

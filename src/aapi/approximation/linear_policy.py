@@ -96,11 +96,13 @@ class LinearPolicy:
 
     @staticmethod
     def join(parts: Sequence[LinearPolicy]) -> LinearPolicy:
-        """The policies of several batches as one."""
-        index, constant, differences = (
-            np.concatenate([vars(part)[name] for part in parts]) for name in ("index", "constant", "differences")
-        )
-        return LinearPolicy(index, constant, differences, parts[0].span)
+        """The policies of several batches as one; those with fewer differences have zeros in place of them."""
+        widest = max(part.differences.shape[2] for part in parts)
+        padded = [np.zeros((*part.differences.shape[:2], widest)) for part in parts]
+        for room, part in zip(padded, parts, strict=True):
+            room[:, :, : part.differences.shape[2]] = part.differences
+        index, constant = (np.concatenate([vars(part)[name] for part in parts]) for name in ("index", "constant"))
+        return LinearPolicy(index, constant, np.concatenate(padded), parts[0].span)
 
 
 @kernel

@@ -35,6 +35,17 @@ def no_streams() -> NDArray[np.uint64]:
     return np.empty((0, 4), dtype=np.uint64)
 
 
+def as_numbers(values: object, what: str) -> Array:
+    """What a part returned as an array of numbers, in the order that kernels need; or an error."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} must return numbers, not {type(values).__name__}") from None
+    return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else array.astype(np.float64)
+
+
 class Surprise(ABC):
     """‖Q̂_s − M_s‖ for s = 1 … k in every run and state, or as much as is remembered of it.
 
@@ -95,12 +106,14 @@ class QSpace(ABC):
 
     def check(self, values: Array, runs: int, what: str) -> Array:
         """What a part returned, as kernels need it, which check nothing; or an error."""
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = as_numbers(values, what)
         if array.shape != self.shape(runs):
             rows = "states" if self.countable else "features"
             raise InvalidInput(
                 f"{what} must return an array of shape {self.shape(runs)}, (runs, {rows}, actions), not {array.shape}"
             )
+        if not np.isfinite(array).all():
+            raise InvalidInput(f"{what} returned a value that is not a finite number")
         return array
 
     def require_countable(self, what: str) -> None:

@@ -12,7 +12,17 @@ import numpy as np
 from aapi.approximation.boltzmann import boltzmann
 from aapi.approximation.projected_equations import equations_of_steps
 from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import NOT_STORED, Actor, Array, QSpace, States, Surprise, Temperature, no_streams
+from aapi.approximation.space import (
+    NOT_STORED,
+    Actor,
+    Array,
+    QSpace,
+    States,
+    Surprise,
+    Temperature,
+    as_numbers,
+    no_streams,
+)
 from aapi.approximation.sparse_features import fit_averages, fit_features, predict
 from aapi.checks import check_indices
 from aapi.errors import InvalidInput
@@ -55,13 +65,12 @@ class Tabular(QSpace):
 
     def check_policy(self, policy: Array, runs: int) -> Array:
         """A table of probabilities, or an error."""
-        if policy.shape != self.shape(runs):
+        table = as_numbers(policy, "policies")
+        if table.shape != self.shape(runs):
             raise InvalidInput(
-                f"policies must have the shape {self.shape(runs)}, (runs, states, actions), not {policy.shape}"
+                f"policies must have the shape {self.shape(runs)}, (runs, states, actions), not {table.shape}"
             )
-        table = np.ascontiguousarray(policy, dtype=np.float64)
-        num_rows = table.size // self.num_actions
-        if not (table.min() >= 0.0 and abs(table.sum() - num_rows) <= 1e-9 * num_rows):
+        if not (table.min() >= 0.0 and np.abs(table.sum(axis=2) - 1.0).max() <= 1e-9):
             raise InvalidInput("policies must be probabilities, which sum to one over the actions")
         return table
 
@@ -182,7 +191,7 @@ class TabularSurprise(Surprise):
 
 def _broadcast(temperature: Temperature, shape: tuple[int, int]) -> Array:
     """A temperature for every run and state: given so, or one for each run, or one for all."""
-    given = np.asarray(temperature, dtype=np.float64)
+    given = as_numbers(temperature, "a learning rate")
     if given.shape not in ((), shape[:1], shape):
         raise InvalidInput(
             f"a learning rate must return a number, one for each of {shape[0]} runs, or an array of shape {shape}, "

@@ -68,11 +68,11 @@ class Evaluation:
         """
         raise NotImplementedError
 
-    def estimate(self, policy: Policy, seen: Experience) -> Estimate:
+    def estimate(self, policy: Policy, seen: Experience, what: str = "an evaluation") -> Estimate:
         """The same, checked: kernels check nothing."""
         found = self(policy, seen)
         whole = found if isinstance(found, Estimate) else Estimate(found)
-        q_hat = seen.space.check(whole.q_hat, seen.runs, "an evaluation").copy()  # it may use its array again
+        q_hat = seen.space.check(whole.q_hat, seen.runs, what).copy()  # it may use its array again
         return Estimate(q_hat, whole.conditioning, whole.rank)
 
 

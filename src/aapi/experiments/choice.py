@@ -1,4 +1,4 @@
-"""Tuning: the choice among candidates, made on tuning runs alone."""
+"""Tuning: the choice among candidates, made on tuning runs alone; and so, which runs are still to be done."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from aapi.errors import InvalidInput
 from aapi.experiments.plan import Plan, group_by
+from aapi.experiments.worker import run_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,3 +81,20 @@ def choices(store: Store, plans: Sequence[Plan]) -> list[int | None]:
     for members in tuning_groups(plans):
         found |= dict.fromkeys(members, choose(store, [plans[i] for i in members]))
     return [found[i] for i in range(len(plans))]
+
+
+def work_left(store: Store, plans: Sequence[Plan]) -> tuple[float, int, int]:
+    """About how many seconds of work are left, how many runs are stored, and how many are needed."""
+    needed: dict[str, float] = {}
+    unchosen_runs, unchosen_seconds = 0, 0.0  # of plans whose candidate is not chosen yet
+    for plan, chosen in zip(plans, choices(store, plans), strict=True):
+        for candidate in plan.candidates if plan.is_tuned else ():
+            needed |= dict.fromkeys(run_keys(candidate, plan.tuning_seed, plan.tuning_runs), plan.seconds)
+        if chosen is None:
+            unchosen_runs += plan.runs
+            unchosen_seconds += plan.runs * plan.seconds
+        else:
+            needed |= dict.fromkeys(run_keys(plan.candidates[chosen], plan.seed, plan.runs), plan.seconds)
+    stored = store.known(needed)
+    seconds = sum(each for key, each in needed.items() if key not in stored) + unchosen_seconds
+    return seconds, len(stored), len(needed) + unchosen_runs

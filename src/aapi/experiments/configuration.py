@@ -109,13 +109,9 @@ def prepare(problem: Problem, features: str | FeatureMap | None = None) -> tuple
 
 
 def configure(
-    problem: Problem,
-    algorithm: str,
-    given: Mapping[str, object],
-    steps: int,
-    features: str | FeatureMap | None = None,
-    make: MakeAlgorithm | None = None,
-) -> Configuration:
+    problem: Problem, algorithm: str, given: Mapping[str, object], steps: int,
+    features: str | FeatureMap | None = None, make: MakeAlgorithm | None = None,
+) -> Configuration:  # fmt: skip
     """A checked configuration: of an algorithm by name, or of what your function `make` makes from its settings."""
     at_least(1, steps=steps)
     problem, features = prepare(problem, features)
@@ -129,14 +125,9 @@ def configure(
         built, settings = make_algorithm(algorithm, given, problem_settings(known, problem.make_model(), algorithm))
     built.check()
     if problem.is_gymnasium:
-        _check_agent(problem, built, features)
+        with closing(problem.make_environment()) as env:
+            Agent(built, env, features)  # an error, if none can be made of these
     return Configuration(problem, built, settings, int(steps), features)
-
-
-def _check_agent(problem: Problem, algorithm: AnyLearner, features: FeatureMap | None) -> None:
-    """Raise an error if no agent can be made of these."""
-    with closing(problem.make_environment()) as env:
-        Agent(algorithm, env, features)
 
 
 def _make_own(make: MakeAlgorithm, settings: Mapping[str, object]) -> AnyLearner:

@@ -76,7 +76,7 @@ class Database:
 
     def _create(self) -> None:
         about = {"format": FORMAT, "aapi": aapi.__version__, "sources": source_version()}
-        with self._transaction() as connection:
+        with self.writing() as connection:
             for statement in TABLES.split(";\n"):
                 connection.execute(statement)
             connection.executemany("INSERT INTO about VALUES (?, ?)", [(k, str(v)) for k, v in about.items()])
@@ -112,22 +112,17 @@ class Database:
             raise
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it is stored, or nothing."""
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self.connection
-            self.connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                self.connection.execute("ROLLBACK")
-            raise
-
-    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction: all of it is stored, or nothing; errors are explained."""
-        with self.errors_explained("written to"), self._transaction() as connection:
-            yield connection
+        with self.errors_explained("written to"):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self.connection.execute("ROLLBACK")
+                raise
 
     def query(self, statement: str, values: Sequence[SqlValue] = ()) -> list[sqlite3.Row]:
         """All rows of a query; errors are explained."""

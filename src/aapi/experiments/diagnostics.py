@@ -74,17 +74,18 @@ def decomposition_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Stor
         stored = stored_decomposition(store, configuration.key, cell.seed)
         if stored is None or "error" in stored or cast("int", stored["runs"]) < runs:
             compute = functools.partial(_decompose_runs, configuration, cell.seed, runs)
-            key = _key(configuration.key, cell.seed)
+            key = decomposition_key(configuration.key, cell.seed)
             yield DiagnosticJob("regret decompositions", key, 1e-3 * phases * runs, compute)
 
 
 def stored_decomposition(store: Store, configuration: str, seed: int) -> JsonObject | None:
     """What `theory.summary` found of a configuration, or {"error": …}; None if it was not computed."""
-    stored = stored_trace(store, _key(configuration, seed))
+    stored = stored_trace(store, decomposition_key(configuration, seed))
     return None if stored is None else stored.about
 
 
-def _key(configuration: str, seed: int) -> str:
+def decomposition_key(configuration: str, seed: int) -> str:
+    """The name of a decomposition in the store."""
     return f"regret-{VERSION}-{run_key(configuration, seed, 0)}"
 
 

@@ -115,9 +115,7 @@ class ResilientProcesses(Executor):
     def probe(self) -> None:
         """Raise an error if no process can be started at all: then no call is to blame."""
         try:
-            with _interrupts_blocked():
-                first = self._current().submit(os.getpid)
-            first.result()
+            _submit(self._current(), os.getpid).result()
         except BrokenProcessPool:
             raise EngineLost(
                 'processes cannot be started here: in a script, put what starts them below if __name__ == "__main__":'
@@ -131,8 +129,7 @@ class ResilientProcesses(Executor):
         while True:
             pool = self._current()
             try:
-                with _interrupts_blocked():
-                    inner = pool.submit(run_packed, call)
+                inner = _submit(pool, run_packed, call)
                 break
             except BrokenProcessPool:
                 self._drop(pool)
@@ -173,9 +170,7 @@ class ResilientProcesses(Executor):
         for _ in range(MOST_DEATHS - 1):
             try:
                 with _new_pool(1) as pool:
-                    with _interrupts_blocked():
-                        inner = pool.submit(run_packed, call)
-                    outer.set_result(inner.result())
+                    outer.set_result(_submit(pool, run_packed, call).result())
                 return
             except BrokenProcessPool:
                 continue
@@ -204,15 +199,15 @@ def _new_pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=_begin_process)
 
 
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
+def _submit(
+    pool: ProcessPoolExecutor, fn: Callable[P, Returned], *args: P.args, **kwargs: P.kwargs
+) -> Future[Returned]:
     """Processes that are started here ignore Ctrl-C, even before they can say so themselves."""
     if sys.platform == "win32":
-        yield
-        return
+        return pool.submit(fn, *args, **kwargs)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        return pool.submit(fn, *args, **kwargs)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

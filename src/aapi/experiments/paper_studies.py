@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import TypeAlias, cast
 
@@ -26,19 +27,12 @@ SHARED = ("phase_length", "horizon", "centre", "ridge")
 
 # What AAPI and POLITEX share on a problem was chosen by studies/settings-*.toml, on tuning seeds. DeepSea and CartPole
 # have their defaults: of DeepSea, phases of 30 and returns of 2 times its size.
+RLSVI_ERGODIC = {"phase_length": 250, "horizon": 10, "form": "discounted"}
 ERGODIC = Study(
-    name="ergodic",
-    steps=100_000,
-    runs=50,
-    tuning_runs=10,
+    name="ergodic", steps=100_000, runs=50, tuning_runs=10, algorithms=ALGORITHMS,
     problems=[
-        {
-            "name": "ergodic",
-            "states": states,
-            "actions": actions,
-            "settings": dict(zip(SHARED, shared, strict=True)),
-            "settings_for": {"rlsvi": {"phase_length": 250, "horizon": 10, "form": "discounted"}},
-        }
+        {"name": "ergodic", "states": states, "actions": actions, "settings": dict(zip(SHARED, shared, strict=True)),
+         "settings_for": {"rlsvi": RLSVI_ERGODIC}}
         for states, actions, shared in (
             (5, 2, (250, 3, False, 1.0)),
             (10, 2, (250, 5, False, 1.0)),
@@ -46,22 +40,13 @@ ERGODIC = Study(
             (50, 10, (100, 10, True, 10.0)),
         )
     ],
-    algorithms=ALGORITHMS,
-)
+)  # fmt: skip
 DEEP_SEA = Study(
-    name="deep-sea",
-    runs=50,
-    tuning_runs=10,
+    name="deep-sea", runs=50, tuning_runs=10, algorithms=ALGORITHMS,
     problems=[{"name": "deep-sea", "size": size, "steps": 10_000 * size} for size in (10, 20, 30, 40)],
-    algorithms=ALGORITHMS,
-)
+)  # fmt: skip
 CARTPOLE = Study(
-    name="cartpole",
-    steps=100_000,
-    runs=50,
-    tuning_runs=3,
-    problems=[{"name": "cartpole"}],
-    algorithms=ALGORITHMS,
+    name="cartpole", steps=100_000, runs=50, tuning_runs=3, problems=[{"name": "cartpole"}], algorithms=ALGORITHMS
 )
 FIGURES = {"ergodic": ERGODIC, "deep-sea": DEEP_SEA, "cartpole": CARTPOLE}
 SCALES = [0.01, 1.0, 100.0]
@@ -99,19 +84,11 @@ UNTUNED_PROBLEMS: list[tuple[Table, int, tuple[Table, Table]]] = [
     *map(_untuned_deep_sea, (10, 20, 30)),
 ]
 UNTUNED = Study(
-    name="untuned",
-    steps=200_000,
-    runs=50,
-    tuning_runs=5,
+    name="untuned", steps=200_000, runs=50, tuning_runs=5,
     problems=[
-        {
-            **problem,
-            "settings_for": {
-                "politex": {"phase_length": phase_length, **politex},
-                "rlsvi": {"phase_length": phase_length, **rlsvi},
-            },
-        }
-        for problem, phase_length, (politex, rlsvi) in UNTUNED_PROBLEMS
+        {**problem, "settings_for": {name: {"phase_length": phase_length, **settings}
+                                     for name, settings in zip(("politex", "rlsvi"), rivals, strict=True)}}
+        for problem, phase_length, rivals in UNTUNED_PROBLEMS
     ],
     algorithms=[
         UNTUNED_AAPI,
@@ -119,29 +96,22 @@ UNTUNED = Study(
         {**TUNED_POLITEX, "tune": ["eta", "horizon", "centre"]},
         {"name": "rlsvi", "ridge": {"from": 0.01, "to": 100.0, "points": 9}, "tune": ["ridge", "form"]},
     ],
-)
+)  # fmt: skip
 SCALED = replace(
-    UNTUNED,
-    name="untuned, rewards scaled",
-    runs=10,
-    tuning_runs=2,
+    UNTUNED, name="untuned, rewards scaled", runs=10, tuning_runs=2,
     problems=[
-        {
-            **problem,
-            "reward_scale": SCALES,
-            "settings_for": {"politex": {"phase_length": phase_length, **politex, "horizon": 10, "centre": False}},
-        }
+        {**problem, "reward_scale": SCALES,
+         "settings_for": {"politex": {"phase_length": phase_length, **politex, "horizon": 10, "centre": False}}}
         for problem, phase_length, (politex, _) in UNTUNED_PROBLEMS
     ],
     algorithms=[UNTUNED_AAPI, {**TUNED_POLITEX, "tune": ["eta"], "together": True}],
-)
+)  # fmt: skip
 
 # Evaluator × side information × norm × learning rate, everything else the same.
 EVALUATORS = ["self-consistent", "lstd", "posterior", "monte-carlo"]
 GUESSES = ["previous", "zero", "average", "predicted"]
 ABLATION = Study(
-    name="ablation",
-    runs=20,
+    name="ablation", runs=20,
     problems=[
         {**problem, "settings": {"phase_length": length, "exploration": PARTS["exploration"]}}
         for length, problem in (
@@ -153,17 +123,9 @@ ABLATION = Study(
     ],
     algorithms=[
         *(
-            {
-                "name": "aapi-paper",
-                "label": f"{evaluator}, {guess}, {norm}",
-                "evaluation": evaluator,
-                "side_information": guess,
-                "norm": norm,
-                "eta": 1.0,
-            }
-            for evaluator in EVALUATORS
-            for guess in GUESSES
-            for norm in ("span", "sup")
+            {"name": "aapi-paper", "label": f"{evaluator}, {guess}, {norm}", "evaluation": evaluator,
+             "side_information": guess, "norm": norm, "eta": 1.0}
+            for evaluator, guess, norm in itertools.product(EVALUATORS, GUESSES, ("span", "sup"))
             if (evaluator, guess) != ("monte-carlo", "predicted")  # which needs data of policies that have not acted
         ),
         *(
@@ -178,7 +140,7 @@ ABLATION = Study(
             )
         ),
     ],
-)
+)  # fmt: skip
 MORE = {"untuned": [UNTUNED, SCALED], "ablation": [ABLATION]}
 TUNING_SEED_OFFSET = 777  # added to the seed
 
@@ -216,12 +178,9 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
     chosen = PRESETS[preset]
     if figure in MORE:
         return [_beyond_the_paper(study, chosen, runs, seed) for study in MORE[figure]]
-    algorithms = _tuned(chosen.points)
+    algorithms, count = _tuned(chosen.points), chosen.runs if runs is None else runs
     figures = [
-        replace(
-            _resized(study, chosen, chosen.runs if runs is None else runs, chosen.tuning_runs, seed),
-            algorithms=algorithms,
-        )
+        replace(_resized(study, chosen, count, chosen.tuning_runs, seed), algorithms=algorithms)
         for name, study in FIGURES.items()
         if figure in ("all", name)
     ]

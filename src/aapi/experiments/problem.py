@@ -74,10 +74,6 @@ class Problem:
             what = _describe_model(self.model or make_problem(self.name, self.sizes))
         return {"problem": what, "reward_scale": self.reward_scale}
 
-    def make(self) -> Model | Continuing:
-        """The model or continuous problem, cached; or a new Gymnasium environment whose episodes never end."""
-        return self.make_environment() if self.is_gymnasium else self.make_model()
-
     def make_model(self) -> Model:
         """The finite model or continuous problem, made once in a process."""
         if self.model is not None:
@@ -140,12 +136,9 @@ def _describe_environment(problem: Problem) -> JsonObject:
         spec = env.unwrapped.spec
         registered = spec and [spec.kwargs, str(spec.entry_point), spec.max_episode_steps]
         return {
-            "environment": problem.name,
-            "arguments": describe(problem.arguments),
-            "registered": describe(registered),
-            "rule": describe(env.rule),
-            "layers": [describe(type(layer)) for layer in layers],
+            "environment": problem.name, "arguments": describe(problem.arguments), "registered": describe(registered),
+            "rule": describe(env.rule), "layers": [describe(type(layer)) for layer in layers],
             "gymnasium": gymnasium.__version__,
-        }
+        }  # fmt: skip
     finally:
         env.close()

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
-from aapi.experiments.choice import check_shared_tuning, choose, tuning_groups
+from aapi.experiments.choice import check_shared_tuning, choose, tuning_groups, work_left
 from aapi.experiments.diagnostics import run_diagnostics
 from aapi.experiments.engines import Engine, Interrupted, start_engine
-from aapi.experiments.status import work_left
 from aapi.experiments.store import Store
 from aapi.experiments.study import Cell, Study
 from aapi.experiments.summary import Summary, summarise
@@ -122,11 +121,8 @@ class _Work:
             TuningGroup([cells[i] for i in members], {key for i in members for key in _tuning_keys(cells[i])} - stored)
             for members in tuning_groups([cell.plan for cell in cells])
         ]
-        self._start()
-
-    def _start(self) -> None:
-        """Queue all tuning runs, and the reported runs of those groups whose choice is known."""
-        # Long ones first: what depends on them can then begin while others are still tuning.
+        # All tuning runs, and the reported runs of those groups whose choice is known. Long ones first: what depends on
+        # them can then begin while others are still tuning.
         for group in sorted(self.groups, key=_tuning_seconds, reverse=True):
             for cell in group.cells:
                 for candidate in cell.candidates if cell.is_tuned else ():

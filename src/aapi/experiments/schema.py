@@ -105,15 +105,9 @@ def read_algorithm(table: Mapping[str, object]) -> AlgorithmSpec:
     tune = tuple(cast("list[str]", table.get("tune", ())))
     if not all(isinstance(key, str) for key in tune):
         raise InvalidInput(f"tune must list names of settings, not {list(tune)!r}")
-    return AlgorithmSpec(
-        name=name,
-        label=_read_label(table, name) or name,
-        settings={key: value for key, value in table.items() if key not in ALGORITHM_KEYS},
-        tune=tune,
-        shared_tuning=bool(table.get("together", False)),
-        make=make,
-        takes=takes,
-    )
+    settings = {key: value for key, value in table.items() if key not in ALGORITHM_KEYS}
+    label, shared = _read_label(table, name) or name, bool(table.get("together", False))
+    return AlgorithmSpec(name, label, settings, tune, shared, make, takes)
 
 
 def _read_label(table: Mapping[str, object], default: str) -> str:

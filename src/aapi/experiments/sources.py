@@ -186,31 +186,24 @@ def _imports(tree: ast.Module, package: str) -> Iterator[tuple[str, str]]:
 class _Cleaner(ast.NodeTransformer):
     """Takes out of a syntax tree what cannot change what a module computes."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Docstrings, and other texts that stand alone."""
-        alone = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if alone else self.generic_visit(node)
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        """Imports for type checkers."""
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt] | None:
+        """Texts that stand alone, as docstrings; imports for type checkers; types of arguments, results, fields."""
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            return None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.AnnAssign) and not _is_special(node.annotation):
+            node.annotation = ast.Constant(None)
         self.generic_visit(node)
-        return node.orelse if ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING") else node
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        """The type of an argument."""
-        node.annotation = None
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            return node.orelse
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """The type of what a function returns."""
-        node.returns = None
-        return self.generic_visit(node)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """The type of a variable or field, unless it makes a difference to a dataclass."""
-        if not any(word in ast.unparse(node.annotation) for word in SPECIAL_ANNOTATIONS):
-            node.annotation = ast.Constant(None)
-        return self.generic_visit(node)
+def _is_special(annotation: ast.expr) -> bool:
+    return any(word in ast.unparse(annotation) for word in SPECIAL_ANNOTATIONS)
 
 
 def _clean(tree: ast.Module) -> ast.Module:

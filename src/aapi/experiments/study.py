@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import tomllib
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -132,12 +133,7 @@ class Study:
         return problem, steps, features
 
     def _cells(
-        self,
-        spec: ProblemSpec,
-        algorithm: AlgorithmSpec,
-        problem: Problem,
-        steps: int,
-        features: FeatureMap | None,
+        self, spec: ProblemSpec, algorithm: AlgorithmSpec, problem: Problem, steps: int, features: FeatureMap | None
     ) -> Iterator[Cell]:
         """One for each combination of the settings that are not tuned."""
         takes, tuned = algorithm.takes, algorithm.tune
@@ -162,14 +158,10 @@ class Study:
 
     def _check_names(self, cells: Sequence[Cell]) -> None:
         """Lines of a table must have different names."""
-        seen: set[tuple[str, float, str]] = set()
-        for cell in cells:
-            called = (cell.problem.label, cell.problem.reward_scale, cell.algorithm)
-            if called in seen:
-                raise InvalidInput(
-                    f"{self.source}: two entries are {cell.algorithm} on {cell.problem.label}: give one a label"
-                )
-            seen.add(called)
+        named = Counter((cell.problem.label, cell.problem.reward_scale, cell.algorithm) for cell in cells)
+        for (problem, _, algorithm), count in named.items():
+            if count > 1:
+                raise InvalidInput(f"{self.source}: two entries are {algorithm} on {problem}: give one a label")
 
     @contextmanager
     def _at(self, where: str) -> Iterator[None]:
@@ -207,10 +199,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     allowed = [each.name for each in fields(Study) if each.name != "source"]
     for key in table.keys() - set(allowed):
         raise InvalidInput(f"{source}: {key} is not known: a study takes {', '.join(allowed)}")
-    for key in ("problems", "algorithms"):
-        if key not in table:
-            raise InvalidInput(f"{source}: {key} must be one or more tables, [[{key}]]")
     beside = os.fspath(Path(path).resolve().parent)
     if beside not in sys.path:
         sys.path.insert(0, beside)  # here, and so in new processes
-    return Study(**{"name": Path(path).stem} | table, source=source)
+    return Study(**{"name": Path(path).stem, "problems": [], "algorithms": []} | table, source=source)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 import numpy as np
 
 from aapi.experiments.choice import choices, score
-from aapi.experiments.plan import Plan, group_by
+from aapi.experiments.plan import Plan, group_by, titled
 from aapi.statistics import Interval, Spread, compare, deviation, spread
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ class Row:
     @property
     def score(self) -> float | None:
         """On the scale from acting at random (0) to the optimum (1)."""
-        if self.rewards is None:
-            return None
-        return score(self.rewards.mean.estimate, self.plan.references)
+        return None if self.rewards is None else score(self.rewards.mean.estimate, self.plan.references)
 
     @property
     def score_error(self) -> float | None:
@@ -82,25 +80,16 @@ class Row:
         """For machines."""
         plan = self.plan
         return {
-            "study": plan.study,
-            "problem": plan.problem,
-            "reward_scale": plan.reward_scale,
-            "algorithm": plan.algorithm,
-            "chosen": cast("JsonObject", self.choice),
-            "settings": cast("JsonObject", {**plan.settings, **self.choice}),
-            "steps": plan.steps,
+            "study": plan.study, "problem": plan.problem, "reward_scale": plan.reward_scale,
+            "algorithm": plan.algorithm, "chosen": cast("JsonObject", self.choice),
+            "settings": cast("JsonObject", {**plan.settings, **self.choice}), "steps": plan.steps,
             "runs": 0 if self.rewards is None else self.rewards.count,
             "failed": {str(number): error for number, error in self.failed.items()},
-            "failed_tuning_runs": self.failed_tuning,
-            "missing": self.missing,
+            "failed_tuning_runs": self.failed_tuning, "missing": self.missing,
             "average_reward": None if self.rewards is None else asdict(self.rewards),
-            "random_gain": plan.random_gain,
-            "optimal_gain": plan.optimal_gain,
-            "fraction": self.fraction,
-            "score": self.score,
-            "regret": self.regret,
-            "seconds": self.seconds,
-        }
+            "random_gain": plan.random_gain, "optimal_gain": plan.optimal_gain, "fraction": self.fraction,
+            "score": self.score, "regret": self.regret, "seconds": self.seconds,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,6 +104,11 @@ class Comparison:
     difference: Interval
     improvement: Interval
     runs: int
+
+    @property
+    def title(self) -> str:
+        """What the problem is called where scales matter."""
+        return titled(self.problem, self.reward_scale)
 
     @property
     def verdict(self) -> int | None:
@@ -157,6 +151,11 @@ class Summary:
     scaled: list[Sensitivity]
     others: int = 0
 
+    @property
+    def studies(self) -> dict[str, list[Row]]:
+        """The rows of each study."""
+        return group_by(self.rows, lambda row: row.plan.study)
+
     def to_dict(self) -> JsonObject:
         """For machines."""
         return {
@@ -190,16 +189,12 @@ def _row(store: Store, plan: Plan, chosen: int | None) -> Row:
     runs = [] if chosen is None else store.runs(plan.candidates[chosen], plan.seed, range(plan.runs))
     rewards = np.array([run.average_reward for run in runs if run.average_reward is not None])
     tuning = [run for key in plan.candidates for run in store.runs(key, plan.tuning_seed, range(plan.tuning_runs))]
+    failed = {run.number: run.error for run in runs if run.error is not None}
     return Row(
-        plan=plan,
-        chosen=chosen,
-        rewards=spread(rewards) if rewards.size else None,
-        runs=runs,
-        failed={run.number: run.error for run in runs if run.error is not None},
-        missing=plan.runs - len(runs),
+        plan, chosen, spread(rewards) if rewards.size else None, runs, failed, missing=plan.runs - len(runs),
         failed_tuning=sum(run.error is not None for run in tuning),
         seconds=sum(run.seconds for run in runs) + sum(run.seconds for run in tuning),
-    )
+    )  # fmt: skip
 
 
 def _comparisons(rows: Sequence[Row]) -> list[Comparison]:
@@ -236,14 +231,7 @@ def _candidate_sensitivity(store: Store, plan: Plan, candidate: str, choice: dic
     rewards = [run.average_reward for run in runs if run.average_reward is not None]
     mean = float(np.mean(rewards)) if rewards else None
     return {
-        "study": plan.study,
-        "problem": plan.problem,
-        "reward_scale": plan.reward_scale,
-        "algorithm": plan.algorithm,
-        "candidate": choice,
-        "runs": len(runs),
-        "failed": sum(run.error is not None for run in runs),
-        "mean": mean,
-        "std": float(deviation(rewards)),
-        "score": None if mean is None else score(mean, plan.references),
-    }
+        "study": plan.study, "problem": plan.problem, "reward_scale": plan.reward_scale, "algorithm": plan.algorithm,
+        "candidate": choice, "runs": len(runs), "failed": sum(run.error is not None for run in runs), "mean": mean,
+        "std": float(deviation(rewards)), "score": None if mean is None else score(mean, plan.references),
+    }  # fmt: skip

@@ -6,6 +6,7 @@ Trials are proposed by the tree-structured Parzen estimator (Bergstra et al. 201
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -16,7 +17,7 @@ from aapi.checks import at_least
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments.agent_runs import close_environment, new_agent
 from aapi.experiments.compiled_runs import compiled_result
-from aapi.experiments.configuration import configure
+from aapi.experiments.configuration import Configuration, FeatureMap, MakeAlgorithm, configure
 from aapi.experiments.database import locked_folder
 from aapi.experiments.description import describe, digest
 from aapi.json_types import Setting
@@ -24,12 +25,11 @@ from aapi.progress import progress_bar
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     import optuna
     from numpy.typing import NDArray
 
-    from aapi.experiments.configuration import Configuration, FeatureMap, MakeAlgorithm
     from aapi.experiments.problem import Problem
 
 FILE = "tuning.journal"
@@ -46,6 +46,7 @@ class Between:
     log: bool = True
 
 
+Report: TypeAlias = "Callable[[int, NDArray[np.float64]], None]"  # of the steps and average rewards so far
 Choices: TypeAlias = Between | tuple[Setting, ...]
 Search: TypeAlias = "Mapping[str, Choices]"
 
@@ -82,22 +83,19 @@ class Question:
 
     def configuration(self, found: Mapping[str, object]) -> Configuration:
         """The configuration of a trial with these values of the searched settings."""
-        return configure(
-            self.problem, self.algorithm, {**self.fixed, **found}, self.steps, self.features, self.make
-        )  # fmt: skip
+        given = {**self.fixed, **found}
+        return configure(self.problem, self.algorithm, given, self.steps, self.features, self.make)
 
     def name(self) -> str:
         """A name that no other question has; or an error, if a setting is wrong."""
-        first = {
-            name: choices.low if isinstance(choices, Between) else choices[0] for name, choices in self.search.items()
-        }
+        first = {name: each.low if isinstance(each, Between) else each[0] for name, each in self.search.items()}
         rest = describe([self.fixed, dict(self.search), self.runs, self.seed])
         return f"{self.problem.label} {digest([self.configuration(first).description, rest])}"
 
     def answer(self, trial: optuna.Trial) -> float:
         """The mean average reward of the runs of a trial."""
         configuration = self.configuration({name: _suggest(trial, name, self.search[name]) for name in self.search})
-        report = _Reports(trial, configuration.steps)
+        report = _reporter(trial, configuration.steps)
         if configuration.problem.is_gymnasium:
             return _agents_average(configuration, self.seed, self.runs, report)
         result = compiled_result(configuration, self.seed, 0, self.runs, report)
@@ -129,11 +127,15 @@ def tune(
         runs=runs, seed=seed,
     )  # fmt: skip
     name = question.name()  # before the folder is made: what is wrong should be said now
-    lock = locked_folder(Path(out))
-    try:
-        return _optimise(question, _open_study(Path(out), name, seed, prune), trials, workers, progress)
-    finally:
-        lock.close()
+    with closing(locked_folder(Path(out))):
+        study = _open_study(Path(out), name, seed, prune)
+        left = max(0, trials - _count_finished(study))
+        with progress_bar("tuning", left, show=progress) as advance:
+            study.optimize(
+                question.answer, n_trials=left, n_jobs=workers, catch=(AapiError,),
+                callbacks=[lambda study, _trial: advance(1, _describe_best(study))],
+            )  # fmt: skip
+        return _result(study, fixed)
 
 
 def check_search(search: Search, fixed: Mapping[str, object]) -> None:
@@ -187,16 +189,6 @@ def _cut_half_a_line(path: Path) -> None:
             file.truncate(contents.rfind(b"\n") + 1)
 
 
-def _optimise(question: Question, study: optuna.Study, trials: int, workers: int, progress: bool) -> Tuned:
-    left = max(0, trials - _count_finished(study))
-    with progress_bar("tuning", left, show=progress) as advance:
-        study.optimize(
-            question.answer, n_trials=left, n_jobs=workers, catch=(AapiError,),
-            callbacks=[lambda study, _trial: advance(1, _describe_best(study))],
-        )  # fmt: skip
-    return _result(study, question.fixed)
-
-
 def _count_finished(study: optuna.Study) -> int:
     """How many trials came to an end; those that a killed process left running are noted as failed."""
     from optuna.trial import TrialState
@@ -214,25 +206,24 @@ def _suggest(trial: optuna.Trial, name: str, choices: Choices) -> Setting:
     return trial.suggest_float(name, choices.low, choices.high, log=choices.log)
 
 
-class _Reports:
+def _reporter(trial: optuna.Trial, steps: int) -> Report:
     """Reports the average reward so far to a trial after each tenth of its runs, and ends those that are hopeless."""
+    import optuna
 
-    def __init__(self, trial: optuna.Trial, steps: int) -> None:
-        self.trial, self.steps, self.reported = trial, steps, 0
+    reported = 0
 
-    def __call__(self, so_far: int, averages: NDArray[np.float64] | Sequence[float]) -> None:
-        import optuna
-
-        if so_far * REPORTS // self.steps > self.reported and so_far < self.steps:
-            self.reported = so_far * REPORTS // self.steps
-            self.trial.report(float(np.mean(averages)), self.reported)
-            if self.trial.should_prune():
+    def report(so_far: int, averages: NDArray[np.float64]) -> None:
+        nonlocal reported
+        if so_far * REPORTS // steps > reported and so_far < steps:
+            reported = so_far * REPORTS // steps
+            trial.report(float(np.mean(averages)), reported)
+            if trial.should_prune():
                 raise optuna.TrialPruned
 
+    return report
 
-def _agents_average(
-    configuration: Configuration, seed: int, runs: int, report: Callable[[int, list[float]], None]
-) -> float:
+
+def _agents_average(configuration: Configuration, seed: int, runs: int, report: Report) -> float:
     """The mean average reward of agents that learn side by side, a tenth of the steps at a time."""
     agents = [new_agent(configuration, seed, number) for number in range(runs)]
     try:
@@ -240,9 +231,9 @@ def _agents_average(
             for agent in agents:
                 if (left := part * configuration.steps // REPORTS - agent.num_steps) > 0:
                     agent.learn(left)
-            averages = [agent.total_reward / agent.num_steps for agent in agents]
+            averages = np.array([agent.total_reward / agent.num_steps for agent in agents])
             report(agents[0].num_steps, averages)
-        return float(np.mean(averages))
+        return float(averages.mean())
     finally:
         for agent in agents:
             close_environment(agent)
@@ -263,11 +254,7 @@ def _result(study: optuna.Study, fixed: dict[str, object]) -> Tuned:
         raise InvalidInput(f"none of {len(states)} trials came to an end: the ranges may hold no valid settings")
     enough = states.count("COMPLETE") > 3 and len(study.best_params) > 1
     return Tuned(
-        settings=fixed | study.best_params,
-        average_reward=study.best_value,
-        trials=len(states),
-        pruned=states.count("PRUNED"),
-        failed=states.count("FAIL"),
-        trial=study.best_trial.number,
+        settings=fixed | study.best_params, average_reward=study.best_value, trials=len(states),
+        pruned=states.count("PRUNED"), failed=states.count("FAIL"), trial=study.best_trial.number,
         importances=dict(get_param_importances(study)) if enough else {},
-    )
+    )  # fmt: skip

@@ -48,17 +48,25 @@ class Excursion:
     steps: int | None = None
     limits: NDArray[np.int64] | None = None
 
-    def check(self, shape: tuple[int, ...]) -> None:
-        """Raise an error if it does not fit tables of this shape, (runs, states, actions)."""
-        runs, limits = np.asarray(self.runs), None if self.limits is None else np.asarray(self.limits)
-        fits = runs.shape == shape[:1] and runs.dtype == bool and np.shape(self.policies) == shape
-        if not fits or not (limits is None or (limits.shape == shape and limits.dtype.kind == "i")):
-            raise InvalidInput(
-                f"an excursion has {shape[0]} truth values as `runs`, `policies` and whole-number `limits` of shape "
-                f"{shape}; not {runs.dtype} of shape {runs.shape}, {np.shape(self.policies)}, and {self.limits!r}"
-            )
-        if self.steps is not None:
-            at_least(1, **{"the steps of an excursion": self.steps})
+
+def checked(out: object, shape: tuple[int, ...]) -> Excursion:
+    """An excursion as kernels need it, which check nothing, for tables of this shape, (runs, states, actions)."""
+    if not isinstance(out, Excursion):
+        raise InvalidInput(f"an exploration returns an Excursion or None, not {type(out).__name__}")
+    runs, policies = np.asarray(out.runs), np.asarray(out.policies)
+    sound = (runs.shape, runs.dtype, policies.shape) == (shape[:1], bool, shape) and policies.dtype.kind in "iuf"
+    limits = None if out.limits is None else np.asarray(out.limits)
+    if limits is not None:
+        sound = sound and limits.shape == shape and limits.dtype.kind in "iu" and bool(limits.min() >= 1)
+    if not sound:
+        raise InvalidInput(
+            f"an excursion has {shape[0]} truth values as `runs`, `policies` of shape {shape}, and, if it has limits, "
+            "whole numbers of at least 1 of that shape"
+        )
+    if out.steps is not None:
+        at_least(1, **{"the steps of an excursion": out.steps})
+    whole = None if limits is None else limits.astype(np.int64)
+    return Excursion(runs, policies.astype(np.float64), out.steps, whole)
 
 
 class Exploration:

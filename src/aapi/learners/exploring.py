@@ -10,6 +10,7 @@ import numpy as np
 from aapi.approximation.space import NOT_STORED
 from aapi.errors import InvalidInput
 from aapi.exploration import Excursion, Situation, as_exploration
+from aapi.exploration.exploration import checked
 from aapi.learners.learner import Learner, Phase, with_memories
 from aapi.learners.state import restored_fields
 from aapi.memory import CountTransitions
@@ -89,7 +90,7 @@ class Exploring(Learner[ExploringState]):
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
         if isinstance(self.learner, Exploring) or not isinstance(self.exploration, tuple | list):
-            raise InvalidInput(f"exploration must be a tuple of parts around one learner, not {self.exploration!r}")
+            raise InvalidInput(f"Exploring goes around one learner, with a tuple of parts, not {self.exploration!r}")
         self.learner.check()
         for part in self.exploration:
             as_exploration(part).check()
@@ -171,7 +172,9 @@ class Exploring(Learner[ExploringState]):
         for part in map(as_exploration, self.exploration):
             out = part(Situation(counts, state.explored, free, data.streams))
             if out is not None:
-                out.check(counts.visits.shape)
+                out = checked(out, counts.visits.shape)
+                if self.lockstep and not (out.steps is None and out.limits is None):
+                    raise InvalidInput(f"{part!r} has excursions of its own length: its `lockstep` must be False")
                 sent = out.runs & free
                 policies[sent] = out.policies[sent]
                 free &= ~sent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeAlias, TypeVar
@@ -12,6 +13,7 @@ from aapi.checks import at_least
 from aapi.errors import InvalidInput
 from aapi.learners.state import copied
 from aapi.memory import remember
+from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
     from aapi.approximation import Array, Policy, QSpace, Temperature
     from aapi.memory import Memories
-    from aapi.simulation import PhaseData, Simulation, Stretch
+    from aapi.simulation import PhaseData, Simulation
+
+
+LONGEST = 1 << 31  # steps of a stretch
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +176,7 @@ class Session(Generic[S]):
         if not learner.lockstep and runs > 1:
             raise InvalidInput(f"the runs of {learner!r} fall out of step: simulate one at a time")
         self.learner, self.simulation, self.keep = learner, simulation, keep
-        self.state = learner.init(simulation.space, runs, num_phases)
+        self.state = _check_state(learner.init(simulation.space, runs, num_phases))
 
     def play(self, num_steps: int) -> Iterator[Phase]:
         """Act and learn for some steps: a phase after each stretch. There is no other loop.
@@ -181,9 +186,13 @@ class Session(Generic[S]):
         """
         last, begins = self.simulation.time + num_steps, False
         while self.simulation.time < last:
-            stretch = self.learner.act(self.state)
+            stretch, now = self.learner.act(self.state), self.simulation.time
+            if not isinstance(stretch, Stretch):
+                raise InvalidInput(f"`act` returns a Stretch, not {type(stretch).__name__}")
             at_least(1, **{"the steps of a stretch": stretch.steps})
-            now = self.simulation.time
+            at_least(0, **{"the start of a stretch": stretch.start})
+            if stretch.steps > LONGEST:
+                raise InvalidInput(f"a stretch has at most {LONGEST} steps, not {stretch.steps}")
             if stretch.start > now or (begins and stretch.start < now):
                 raise InvalidInput(f"a stretch must start where the last one ended, after {now} steps: {stretch.start}")
             data = self.simulation.rollout(stretch, last - now)
@@ -198,12 +207,26 @@ class Session(Generic[S]):
         before, streams = self.state, data.streams.copy()
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found, and said in one line
-                self.state, phase = self.learner.update(copied(before) if self.keep else before, data)
+                found = self.learner.update(copied(before) if self.keep else before, data)
+                if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Phase)):
+                    raise InvalidInput(f"`update` returns a state and a Phase, not {found!r}")
+                self.state, phase = found
         except BaseException:
             if self.state is before:
                 data.streams[:] = streams
             raise
         return phase
+
+
+def _check_state(state: S) -> S:
+    """A state that can be copied and stored, or an error."""
+    sound = dataclasses.is_dataclass(state) and not isinstance(state, type) and "__dict__" in dir(state)
+    if not sound or not {"k", "memories"} <= set(dir(state)):
+        raise InvalidInput(
+            f"a learner's state is a frozen dataclass (without slots) with at least k and memories, not "
+            f"{type(state).__name__}"
+        )
+    return state
 
 
 def play(learner: Learner[S], simulation: Simulation, num_steps: int) -> Iterator[Phase]:

@@ -76,14 +76,14 @@ class PolicyIteration(Learner[PolicyIterationState]):
         weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
         evaluate.check(data.steps)
         seen = Experience(space, data, remember(state.memories, data, state.policy))
-        estimate = evaluate.estimate(state.policy, seen)  # line 6: Q̂_k by G
+        estimate = evaluate.estimate(state.policy, seen, f"the evaluation of phase {k}")  # line 6: Q̂_k by G
         q_hat = estimate.q_hat
         surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖
         total = self.decay * state.total + weight * q_hat
         temperature = as_learning_rate(self.learning_rate)(k, surprise)  # line 7: η_k(x)
         leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, seen)
         guess = as_side_information(self.side_information)(leader)
-        prediction = space.check(guess, seen.runs, "side information")  # M_{k+1}
+        prediction = space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
         policy = leader.follow(prediction)  # lines 8 and 9: index and π_{k+1}
         after = PolicyIterationState(k, dict(seen.memories), space, data.time, total, prediction, surprise, policy)
         return after, Phase(

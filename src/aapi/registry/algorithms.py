@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Settings = dict[str, Value]
 
 
-ALGORITHMS = tuple(PARTS["algorithm"])
+ALGORITHMS = PARTS["algorithm"]
 OLD_WORDS = {"untuned": "aapi (aapi.AAPI() without tuning; the paper's algorithm is aapi-paper)"}
 WORDS = {"num_sampled": "sampled"}  # of the command, where they are others than those of Python
 PARTS_OF_ITS_OWN = ("phase_length", "evaluate", "exploration")

@@ -12,14 +12,16 @@ import importlib
 import inspect
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from aapi.evaluation import Evaluation
 
 
 # Kind, word, and where the class is.
@@ -93,12 +95,23 @@ class Setting:
 
 
 def register(kind: str, word: str, where: str) -> None:
-    """Give a part a word in this process. where: "module:Class", which is imported when it is used."""
+    """Give a part of your own a word in this process. where: "module:Class", a dataclass."""
     if kind not in PARTS:
         raise InvalidInput(f"unknown kind of part {kind!r}: choose {', '.join(PARTS)}")
-    if PARTS[kind].get(word, where) != where:
-        raise InvalidInput(f"{word} is {PARTS[kind][word]} already: choose another word")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", str(word)):
+        raise InvalidInput(f"a word for a part has small letters, digits and hyphens, not {word!r}")
+    try:
+        target = _imported(where)
+    except Exception as error:
+        raise InvalidInput(f"{where!r} must be module:Class, and is not to be had: {one_line(error)}") from error
+    others = {each: there for each, there in PARTS[kind].items() if there != where}
+    name = where.rpartition(":")[2]
+    if word in others or name in {there.rpartition(":")[2] for there in others.values()}:
+        raise InvalidInput(f"there is a {kind} called {word} or {name} already: choose another name")
+    if not dataclasses.is_dataclass(target) and kind != "algorithm":
+        raise InvalidInput(f"{where} must be a dataclass")
     PARTS[kind][word] = where
+    settings_of.cache_clear()
 
 
 def find(kind: str, word: str, called: str | None = None) -> Callable[..., Any]:
@@ -123,7 +136,7 @@ def word_for(kind: str, part: object) -> str | None:
 
 def evaluates_off_policy(word: str) -> bool:
     """Whether an evaluation can evaluate policies that did not make the data."""
-    return word in PARTS["evaluation"] and bool(vars(find("evaluation", word)).get("off_policy", False))
+    return word in PARTS["evaluation"] and bool(cast("type[Evaluation]", find("evaluation", word)).off_policy)
 
 
 @functools.cache
@@ -134,7 +147,8 @@ def settings_of(kind: str, word: str) -> dict[str, Setting]:
         return {}
     found = {}
     for field in dataclasses.fields(target):
-        kind_of_value = TYPES.get(str(field.type).removesuffix(" | None"))
+        written = field.type.__name__ if isinstance(field.type, type) else str(field.type)
+        kind_of_value = TYPES.get(re.sub(r" \| None$|^(?:typing\.)?Optional\[|\]$", "", written))
         if kind_of_value is not None:
             found[field.name] = Setting(field.name, kind_of_value, _explained(target, field.name))
     return found
@@ -180,6 +194,8 @@ def part_from_json(described: Any, field: str) -> Any:
             values[name] = tuple(part_from_json(each, name) for each in value)
         elif name in FIELDS and (name != "phase_length" or isinstance(value, dict)):
             values[name] = part_from_json(value, name)
+        elif isinstance(value, dict):
+            raise InvalidInput(f"{name} of {described['part']} is a part, which a file cannot hold there")
         elif isinstance(value, list):
             values[name] = tuple(value)
     return _imported(places[0])(**values)

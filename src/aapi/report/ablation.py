@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.experiments.choice import score
+from aapi.experiments.plan import Plan, group_by
 from aapi.registry import PARTS
 from aapi.registry.parts import evaluates_off_policy
 from aapi.report.colours import PALETTE, Style, styles
@@ -18,7 +19,6 @@ from aapi.report.formatting import format_list
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from aapi.experiments.plan import Plan
     from aapi.experiments.summary import Row
 
 ADAPTIVE, CONSTANT, GREEDY = "adaptive", "constant", "greedy"
@@ -56,9 +56,8 @@ def _evaluator_and_column(plan: Plan) -> tuple[str, Column] | None:
 def ablations(rows: Sequence[Row]) -> list[Ablation]:
     """The studies of these rows in which several evaluators meet several learning rates, each pair once."""
     found = []
-    for study in dict.fromkeys(row.plan.study for row in rows):
+    for study, mine in group_by(rows, lambda row: row.plan.study).items():
         cells: dict[tuple[ProblemKey, str, Column], Row] = {}
-        mine = [row for row in rows if row.plan.study == study]
         for row in mine:
             if (pair := _evaluator_and_column(row.plan)) is not None:
                 cells.setdefault((row.plan.place, *pair), row)
@@ -113,11 +112,8 @@ class Ablation:
         def order(column: Column) -> tuple[int, bool, str, int, float, int]:
             kind = (ADAPTIVE, CONSTANT, GREEDY).index(column.kind)
             other = column.kind == ADAPTIVE and column.eta != usual
-            norm, guess = (
-                _position(column.norm, NORMS),
-                _position(column.side_information, tuple(PARTS["side_information"])),
-            )
-            return kind, other, column.schedule, norm, column.eta or 0.0, guess
+            guess = _position(column.side_information, tuple(PARTS["side_information"]))
+            return kind, other, column.schedule, _position(column.norm, NORMS), column.eta or 0.0, guess
 
         return sorted(found, key=order)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.experiments.choice import score
-from aapi.experiments.summary import ENOUGH_RUNS
-from aapi.report.ablation import ADAPTIVE, CONSTANT
+from aapi.experiments.summary import ENOUGH_RUNS, Row
+from aapi.report.ablation import ADAPTIVE, CONSTANT, Ablation, Column, ProblemKey
 from aapi.report.formatting import format_decimal, format_list
 from aapi.statistics import mean_interval
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from aapi.experiments.summary import Row
-    from aapi.report.ablation import Ablation, Column, ProblemKey
 
     Levels = Mapping[str, Sequence[Row]]  # rows of each level of a factor; the i-th of all differ in nothing else
 
@@ -66,10 +63,8 @@ def _adaptive(ablation: Ablation, split: Callable[[Column], tuple[str, str]]) ->
     """Levels among adaptive cells. split: the level, and what else has to be the same beside η."""
 
     def level(problem: ProblemKey, evaluator: str, column: Column) -> tuple[str, Hashable] | None:
-        if column.kind != ADAPTIVE:
-            return None
         name, other = split(column)
-        return name, (problem, evaluator, column.eta, other)
+        return (name, (problem, evaluator, column.eta, other)) if column.kind == ADAPTIVE else None
 
     return _levels(ablation, level)
 
@@ -112,10 +107,11 @@ def _interaction(ablation: Ablation, rates: Levels) -> Iterator[str]:
         return
     highest = []
     for evaluator in ablation.evaluators:
-        mine = {
-            rate: [row for row in rows if row.plan.settings["evaluation"] == evaluator] for rate, rows in rates.items()
+        means = {
+            rate: _mean_score(mine)
+            for rate, rows in rates.items()
+            if (mine := [row for row in rows if row.plan.settings["evaluation"] == evaluator])
         }
-        means = {rate: _mean_score(rows) for rate, rows in mine.items() if rows}
         if means:
             best = max(means, key=lambda rate: means[rate])
             highest.append(f"with {evaluator}, {best} ({format_decimal(means[best], 3)})")

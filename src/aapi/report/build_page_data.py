@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import base64
 import math
+import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from aapi.experiments.status import session_status
+from aapi.experiments.choice import work_left
 from aapi.experiments.store import Session, Store, session_plans
 from aapi.report.ablation import Ablation, ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.curves import read_curve
-from aapi.report.formatting import format_range, format_setting
-from aapi.report.sensitivity import axis_position
+from aapi.report.formatting import axis_position, format_range, format_setting
 from aapi.report.sentences import sentences
-from aapi.report.stored_diagnostics import decompositions, learner_traces
+from aapi.report.stored import decompositions, learner_traces, read_curve
 from aapi.report.tables import failures, format_choice
 
 if TYPE_CHECKING:
@@ -35,18 +34,20 @@ LEVELS = 4095  # of the numbers of a packed table: 12 bits
 FEWEST_PHASES = 6
 DIGITS = 6  # of curves; tables have all
 PART_DIGITS = 4  # of parts of regret
+ENOUGH_SHARE = 0.05  # of the work to be done, before the time left can be estimated
+ENOUGH_SECONDS = 2.0  # of running, likewise
 
 
 def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DETAILS[0]) -> page_data.PageData:
     """What is in a store, for the page. detail: points of a curve, and phases × states of a run."""
     points, cells = detail
     status, styles = session_status(store), row_styles(summary.rows)
-    running = status is not None and status.state == "running"
+    running = status is not None and status["state"] == "running"
     return {
         "sentences": sentences(summary) if summary.rows else [],
         "notices": [*failures(summary, missing=not running), *_failed_diagnostics(store, summary.rows)],
         "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
-        "status": None if status is None else cast("page_data.StatusData", asdict(status)),
+        "status": status,
         "styles": {label: cast("page_data.StyleData", asdict(style)) for label, style in styles.items()},
         "rows": [_row(row, _curve(store, row, points)) for row in summary.rows],
         "comparisons": [_comparison(comparison) for comparison in summary.comparisons],
@@ -57,6 +58,26 @@ def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DE
         "traces": list(_traces(store, summary.rows, cells)) if cells else [],
         "sessions": [_session(session, running) for session in store.sessions()],
     }
+
+
+def session_status(store: Store) -> page_data.StatusData | None:
+    """The status of the last session; None if there is none, or another version's."""
+    sessions = store.sessions()
+    if not sessions or sessions[-1]["plan"] is None:
+        return None
+    session, planned = sessions[-1], sessions[-1]["plan"]
+    studies = {line["study"] for line in planned["lines"]}
+    left, stored, needed = work_left(store, [plan for plan in store.plans() if plan.study in studies])
+    whole = max(planned["left"], left)
+    share = 1.0 - left / whole if whole else 1.0
+    running = session["ended"] is None and store.is_being_written()
+    state: Literal["running", "done", "stopped"] = "running" if running else "done" if stored == needed else "stopped"
+    elapsed = time.time() - session["began"]
+    can_estimate = running and elapsed > ENOUGH_SECONDS and share > ENOUGH_SHARE and left > 0.0
+    return {
+        "state": state, "stored": stored, "needed": needed, "share": share,
+        "seconds_left": elapsed * left / (whole - left) if can_estimate else None,
+    }  # fmt: skip
 
 
 def _row(row: Row, curve: page_data.CurveData | None) -> page_data.RowData:
@@ -157,7 +178,7 @@ def _failed_diagnostics(store: Store, rows: Sequence[Row]) -> Iterator[str]:
 def _decompositions(store: Store, rows: Sequence[Row]) -> Iterator[page_data.RegretDecomposition]:
     for parts in decompositions(store, rows):
         if not parts.error:
-            found = {"problem": parts.problem, "algorithm": parts.algorithm, **parts.value}
+            found = {"problem": parts.problem, "algorithm": parts.algorithm, **parts.regret}
             yield cast("page_data.RegretDecomposition", _rounded(cast("Json", found)))
 
 
@@ -173,16 +194,16 @@ def _rounded(value: Json) -> Json:
 def _traces(store: Store, rows: Sequence[Row], cells: int) -> Iterator[page_data.TraceData]:
     """cells: how many states, times phases, to show of each."""
     for run in learner_traces(store, rows):
-        tables = run.value.tables
+        trace, tables = run.trace, run.trace.tables
         if "visits" in tables:
             count, states = tables["visits"].shape
             frames = np.unique(np.linspace(0, count - 1, max(FEWEST_PHASES, cells // states)).round().astype(int))
             yield {
                 "problem": run.problem,
                 "algorithm": run.algorithm,
-                "space": cast("page_data.StateSpace", run.value.about),
-                "phases": run.value.phases[frames].tolist(),
-                "steps": run.value.steps[frames].tolist(),
+                "space": cast("page_data.StateSpace", trace.about),
+                "phases": trace.phases[frames].tolist(),
+                "steps": trace.steps[frames].tolist(),
                 "tables": {name: _packed(table[frames].astype(np.float64)) for name, table in tables.items()},
             }
 
@@ -214,9 +235,7 @@ def _session(session: Session, running: bool) -> page_data.SessionData:
         "versions": ", ".join(f"{name} {machine[key]}" for name, key in versions),
     }
     return {
-        "command": session["command"],
-        "began": session["began"],
-        "seconds": session["seconds"],
+        "command": session["command"], "began": session["began"], "seconds": session["seconds"],
         "running": running and session["ended"] is None,
         "details": {name: text for name, text in details.items() if text},
-    }
+    }  # fmt: skip

@@ -11,24 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from aapi.errors import InvalidInput
+from aapi.experiments.plan import group_by
 from aapi.experiments.store import Store
 from aapi.experiments.summary import Row, Sensitivity, Summary, summarise
 from aapi.report.ablation import Ablation, ProblemKey, ablations, row_styles
-from aapi.report.curves import read_curve
-from aapi.report.formatting import format_score
-from aapi.report.panels import (
-    FORMATS,
-    INK,
-    WIDTHS,
-    FigureFile,
-    Legend,
-    Panel,
-    draw_band,
-    draw_line,
-    drawing,
-    write_panels,
-)
-from aapi.report.sensitivity import axis_position, by_position, candidate_text
+from aapi.report.formatting import axis_position, candidate_text, format_score
+from aapi.report.panels import FORMATS, INK, WIDTHS, FigureFile, draw_band, draw_line, drawing, write_panels
+from aapi.report.stored import read_curve
 
 if TYPE_CHECKING:
     import os
@@ -38,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.report.colours import Style
+    from aapi.report.panels import Legend, Panel
 
     Styles = Mapping[str, Style]  # by label
 
@@ -45,14 +35,9 @@ LIGHT = 0.47  # scores above it have colours that want black text
 
 
 def write_figures(
-    folder: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    *,
-    formats: Sequence[str] = FORMATS,
-    widths: Sequence[str] = tuple(WIDTHS),
-    log_steps: bool = False,
-    progress: bool = False,
-) -> list[Path]:
+    folder: str | os.PathLike[str], out: str | os.PathLike[str], *, formats: Sequence[str] = FORMATS,
+    widths: Sequence[str] = tuple(WIDTHS), log_steps: bool = False, progress: bool = False,
+) -> list[Path]:  # fmt: skip
     """Draw all figures of the studies in a folder into another one, and return their paths."""
     for given, known in ((formats, FORMATS), (widths, WIDTHS)):
         if wrong := [each for each in given if each not in known]:
@@ -77,8 +62,8 @@ def write_figures(
 def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> Iterator[tuple[str, dict[str, Panel]]]:
     """Names, and panels by title."""
     studies = {ablation.study: ablation for ablation in ablations(summary.rows)}
-    for study, name in _file_names(dict.fromkeys(row.plan.study for row in summary.rows)).items():
-        rows = [row for row in summary.rows if row.plan.study == study]
+    for study, name in _file_names(summary.studies).items():
+        rows = summary.studies[study]
         if len({row.plan.reward_scale for row in rows}) > 1:
             continue  # too many panels; the figure reward-scale sums them up
         if ablation := studies.get(study):
@@ -88,19 +73,12 @@ def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> I
         yield from _curve_figures(store, rows, name, look, log_steps)
     usual = [v for v in summary.sensitivity if v["reward_scale"] == 1.0 and v["mean"] is not None]
     if usual:
-        groups = _grouped(usual, lambda value: value["problem"])
+        groups = group_by(usual, lambda value: value["problem"])
         yield "sensitivity", {problem: partial(_draw_sensitivity, mine, look) for problem, mine in groups.items()}
     scored = [v for v in summary.scaled if v["score"] is not None or v["mean"] is None]
     if scored:
-        groups = _grouped(scored, lambda value: value["algorithm"])
+        groups = group_by(scored, lambda value: value["algorithm"])
         yield "reward-scale", {name: partial(_draw_scales, mine, look[name]) for name, mine in groups.items()}
-
-
-def _grouped(values: Iterable[Sensitivity], key: Callable[[Sensitivity], str]) -> dict[str, list[Sensitivity]]:
-    groups: dict[str, list[Sensitivity]] = {}
-    for value in values:
-        groups.setdefault(key(value), []).append(value)
-    return groups
 
 
 class _Line(NamedTuple):
@@ -188,8 +166,8 @@ def _draw_sensitivity(values: Sequence[Sensitivity], look: Styles, axes: Axes, l
     scores = [value["score"] for value in values if value["score"] is not None]
     scored = len(scores) == len(values)
     position = _positions(axes, values)
-    for algorithm, group in _grouped(values, lambda value: value["algorithm"]).items():
-        mine = by_position(group)
+    for algorithm, group in group_by(values, lambda value: value["algorithm"]).items():
+        mine = _by_position(group)
         y = [value["score"] if scored else value["mean"] for value in mine]
         x = [position(value) for value in mine]
         legend[algorithm] = draw_line(axes, x, np.array(y, dtype=np.float64), look[algorithm], marker="o")
@@ -202,8 +180,8 @@ def _draw_scales(values: Sequence[Sensitivity], style: Style, axes: Axes, legend
     problems = len({value["problem"] for value in values})
     position = _positions(axes, values)
     for i, scale in enumerate(sorted({value["reward_scale"] for value in values})):
-        mine = by_position([value for value in values if value["reward_scale"] == scale])
-        candidates = _grouped(mine, lambda value: str(value["candidate"])).values()
+        mine = _by_position([value for value in values if value["reward_scale"] == scale])
+        candidates = group_by(mine, lambda value: str(value["candidate"])).values()
         scores = [[v["score"] for v in each if v["score"] is not None and not v["failed"]] for each in candidates]
         # Over all problems, or none: a candidate that failed on one has no mean.
         means = [float(np.mean(each)) if len(each) == problems else math.nan for each in scores]
@@ -224,10 +202,19 @@ def _positions(axes: Axes, values: Sequence[Sensitivity]) -> Callable[[Sensitivi
     if all(isinstance(place, float) and place > 0.0 for place in places):
         axes.set_xscale("log")
         return lambda value: float(axis_position(value))
-    words = list(dict.fromkeys(candidate_text(value) for value in by_position(values)))
+    words = list(dict.fromkeys(candidate_text(value) for value in _by_position(values)))
     axes.set_xticks(range(len(words)), words)
     axes.tick_params(axis="x", labelrotation=45)
     return lambda value: words.index(candidate_text(value))
+
+
+def _by_position(values: Sequence[Sensitivity]) -> list[Sensitivity]:
+    """In the order of the axis, where the first settings of all are numbers."""
+    firsts = [next(iter(value["candidate"].values()), None) for value in values]
+    numbers = [first for first in firsts if isinstance(first, int | float)]
+    if len(numbers) < len(values):
+        return list(values)
+    return [value for _, value in sorted(zip(numbers, values, strict=True), key=lambda pair: pair[0])]
 
 
 def _file_names(studies: Iterable[str]) -> dict[str, str]:

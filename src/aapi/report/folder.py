@@ -9,7 +9,7 @@ from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
 from aapi.report.markdown import write_markdown
 from aapi.report.page import write_page
-from aapi.report.stored_diagnostics import decompositions
+from aapi.report.stored import decompositions
 
 if TYPE_CHECKING:
     import os

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from aapi.experiments.summary import Sensitivity
+
 
 def format_number(value: float) -> str:
     """12,345 or 0.123 or 1.2e+12."""
@@ -40,3 +42,14 @@ def format_list(words: Sequence[str]) -> str:
     """a, b and c; or a, x; b and c, if there are commas in them."""
     comma = "; " if any("," in word for word in words) else ", "
     return words[0] if len(words) == 1 else f"{comma.join(words[:-1])} and {words[-1]}"
+
+
+def candidate_text(value: Sensitivity) -> str:
+    """The values of the tuned settings."""
+    return ", ".join(map(format_setting, value["candidate"].values()))
+
+
+def axis_position(value: Sensitivity) -> float | str:
+    """On an axis: the value of the one tuned setting if it is a number, else the text."""
+    only = next(iter(value["candidate"].values())) if len(value["candidate"]) == 1 else None
+    return float(only) if isinstance(only, int | float) and not isinstance(only, bool) else candidate_text(value)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from aapi.experiments.plan import titled
 from aapi.files import atomic_write
-from aapi.report.ablation import ablations
+from aapi.report.ablation import Ablation, ablations
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.formatting import format_number, format_score
-from aapi.report.sensitivity import candidate_text
-from aapi.report.tables import failures, format_choice, format_scores
+from aapi.report.formatting import candidate_text, format_number, format_score
+from aapi.report.tables import by_scale, failures, format_choice, format_regret, format_scores
 from aapi.theory import PARTS
 
 if TYPE_CHECKING:
@@ -19,19 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
-    from aapi.report.ablation import Ablation
-    from aapi.report.page_data import RegretParts, TotalData
-    from aapi.report.stored_diagnostics import Diagnostic
+    from aapi.report.page_data import TotalData
+    from aapi.report.stored import Diagnostic
     from aapi.statistics import Interval
 
 FILE = "results.md"
 
 
 def write_markdown(
-    summary: Summary,
-    folder: str | os.PathLike[str],
-    commands: Sequence[str],
-    parts: Sequence[Diagnostic[RegretParts]] = (),
+    summary: Summary, folder: str | os.PathLike[str], commands: Sequence[str], parts: Sequence[Diagnostic] = ()
 ) -> Path:
     """Write the page into the folder, and return its path. commands: those that made the runs; parts: of regret."""
     path = Path(folder) / FILE
@@ -40,33 +35,23 @@ def write_markdown(
     return path
 
 
-def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic[RegretParts]]) -> Iterator[str]:
+def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic]) -> Iterator[str]:
     yield "# Results"
     yield ""
     made = ", ".join(f"`{command}`" for command in dict.fromkeys(commands))
     yield f"Made by {made}. Means over runs with 95 % bootstrap intervals; std is over runs, as in the paper."
-    for study in dict.fromkeys(row.plan.study for row in summary.rows):
-        rows = [row for row in summary.rows if row.plan.study == study]
-        yield from ("", f"## {study}", "")
-        yield from result_lines(rows)
-        comparisons = [comparison for comparison in summary.comparisons if comparison.study == study]
-        if comparisons:
-            yield ""
-            yield from comparison_lines(comparisons)
-        yield ""
-        yield from settings_lines(rows)
+    for study, rows in summary.studies.items():
+        yield from ("", f"## {study}", "", *result_lines(rows))
+        if comparisons := [comparison for comparison in summary.comparisons if comparison.study == study]:
+            yield from ("", *comparison_lines(comparisons))
+        yield from ("", *settings_lines(rows))
     for ablation in ablations(summary.rows):
-        yield from ("", f"## Effect of each factor: {ablation.study}", "")
-        yield from ablation_lines(ablation)
+        yield from ("", f"## Effect of each factor: {ablation.study}", "", *ablation_lines(ablation))
     if summary.sensitivity:
-        yield from ("", "## Sensitivity to what was tuned", "")
-        yield from sensitivity_lines(summary.sensitivity)
-    found = [each for each in parts if not each.error]
-    if found:
-        yield from ("", "## Where regret comes from", "")
-        yield from decomposition_lines(found)
-    failed = list(failures(summary))
-    if failed:
+        yield from ("", "## Sensitivity to what was tuned", "", *sensitivity_lines(summary.sensitivity))
+    if found := [each for each in parts if not each.error]:
+        yield from ("", "## Where regret comes from", "", *decomposition_lines(found))
+    if failed := list(failures(summary)):
         yield from ("", "## Failed and missing runs", "", *(f"- {line}" for line in failed))
 
 
@@ -88,19 +73,11 @@ def result_lines(rows: Sequence[Row]) -> Iterator[str]:
     lines = []
     for row in rows:
         plan, rewards = row.plan, row.rewards
-        if rewards is None:
-            middle = [f"0 of {plan.runs}", "", "", "", ""]
-        else:
-            middle = [
-                str(rewards.count), _interval(rewards.mean), f"{rewards.std:.2g}",
-                _interval(rewards.interquartile_mean), f"{rewards.worst:.4g}",
-            ]  # fmt: skip
-        end = [
-            "" if row.fraction is None else f"{row.fraction:.1%}",
-            "" if row.regret is None else f"{row.regret:,.0f}",
-            f"{row.seconds:.1f} s",
-        ]
-        lines.append([plan.title, plan.algorithm, format_choice(row), *middle, *end])
+        middle = [f"0 of {plan.runs}", "", "", "", ""]
+        if rewards is not None:
+            means = _interval(rewards.mean), f"{rewards.std:.2g}", _interval(rewards.interquartile_mean)
+            middle = [str(rewards.count), *means, f"{rewards.worst:.4g}"]
+        lines.append([plan.title, plan.algorithm, format_choice(row), *middle, *format_regret(row)])
     yield from _table(head, lines)
 
 
@@ -108,12 +85,7 @@ def comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Differences of means, and how often a run of the first beats one of the second."""
     head = ("problem", "comparison", "difference of means", "P(better)")
     lines = [
-        (
-            titled(c.problem, c.reward_scale),
-            f"{c.ours} − {c.theirs}",
-            _interval(c.difference, ".3g"),
-            _interval(c.improvement, ".2f"),
-        )
+        (c.title, f"{c.ours} − {c.theirs}", _interval(c.difference, ".3g"), _interval(c.improvement, ".2f"))
         for c in comparisons
     ]
     yield from _table(head, lines)
@@ -168,7 +140,7 @@ def _tuned(value: Sensitivity) -> str:
     return f"{value['mean']:.3g}" if value["score"] is None else f"{value['score']:.2f}"
 
 
-def decomposition_lines(parts: Sequence[Diagnostic[RegretParts]]) -> Iterator[str]:
+def decomposition_lines(parts: Sequence[Diagnostic]) -> Iterator[str]:
     """Noise, pseudo-regret, and its parts, of some runs done again."""
     yield (
         "Of the first runs, done again; means with Student's 95 % intervals. Regret = noise + pseudo-regret, and that "
@@ -178,8 +150,8 @@ def decomposition_lines(parts: Sequence[Diagnostic[RegretParts]]) -> Iterator[st
     yield ""
     lines = []
     for each in parts:
-        totals = [_total(each.value["totals"].get(name)) for name in PARTS]
-        lines.append((each.problem, each.algorithm, str(each.value["runs"]), *totals))
+        totals = [_total(each.regret["totals"].get(name)) for name in PARTS]
+        lines.append((each.problem, each.algorithm, str(each.regret["runs"]), *totals))
     names = ("regret", "noise", "pseudo-regret", "R1", "R2", "confinement", "not evaluated")
     yield from _table(("problem", "algorithm", "runs", *names), lines)
 
@@ -187,9 +159,8 @@ def decomposition_lines(parts: Sequence[Diagnostic[RegretParts]]) -> Iterator[st
 def _total(total: TotalData | None) -> str:
     if total is None:
         return ""
-    mean, lower, upper = (
-        None if value is None else format_number(value) for value in (total["mean"], total["lower"], total["upper"])
-    )
+    values = (total["mean"], total["lower"], total["upper"])
+    mean, lower, upper = (None if value is None else format_number(value) for value in values)
     return f"{mean}" if lower is None else f"{mean} [{lower}, {upper}]"
 
 
@@ -197,8 +168,7 @@ def scale_lines(rows: Sequence[Row]) -> Iterator[str]:
     """Algorithms and scales: the score of one choice for all problems, problem by problem."""
     problems = list(dict.fromkeys(row.plan.problem for row in rows))
     lines = []
-    for algorithm, scale in dict.fromkeys((row.plan.algorithm, row.plan.reward_scale) for row in rows):
-        mine = [r for r in rows if (r.plan.algorithm, r.plan.reward_scale) == (algorithm, scale)]
+    for (algorithm, scale), mine in by_scale(rows).items():
         scores = {r.plan.problem: r.score for r in mine}
         each = ["" if (score := scores.get(problem)) is None else f"{score:.2f}" for problem in problems]
         lines.append([algorithm, format_choice(mine[0]), f"× {scale:g}", format_scores(mine), *each])

@@ -61,14 +61,8 @@ def _filled(data: str) -> bytes:
         f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; img-src data: blob:; "
         f"connect-src '{'none' if data else 'self'}'; base-uri 'none'; form-action 'none'"
     )
-    parts = {
-        "policy": policy,
-        "style": _asset("style.css"),
-        "bundle": _packed_bundle(),
-        "data": data,
-        "script": script,
-    }
-    made = _asset("page.html")
+    made, style = _asset("page.html"), _asset("style.css")
+    parts = {"policy": policy, "style": style, "bundle": _packed_bundle(), "data": data, "script": script}
     for name, text in parts.items():
         made = made.replace(f"<!-- {name} -->", text, 1)
     return made.encode()

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from aapi.experiments.plan import titled
-from aapi.experiments.summary import ENOUGH_RUNS, mean_score
+from aapi.experiments.summary import ENOUGH_RUNS, Comparison, Row, Summary, mean_score
 from aapi.report.ablation import ablations
 from aapi.report.formatting import format_list, format_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from aapi.experiments.summary import Comparison, Row, Summary
 
 MOST_RIVALS = 3
 MOST_SCORES = 6
@@ -73,18 +70,17 @@ def _who_earned_more(rows: Sequence[Row], comparisons: Sequence[Comparison]) -> 
 def _against(comparisons: Sequence[Comparison]) -> str:
     """Of one pair of algorithms."""
     ours, theirs = comparisons[0].ours, comparisons[0].theirs
-    more = [titled(c.problem, c.reward_scale) for c in comparisons if c.verdict == 1]
-    less = [titled(c.problem, c.reward_scale) for c in comparisons if c.verdict == -1]
+    more = [c.title for c in comparisons if c.verdict == 1]
+    less = [c.title for c in comparisons if c.verdict == -1]
     count = len(comparisons)
     if not more and not less:
-        where = f"any of {count} problems" if count > 1 else titled(comparisons[0].problem, comparisons[0].reward_scale)
+        where = f"any of {count} problems" if count > 1 else comparisons[0].title
         return f"{ours} and {theirs} cannot be told apart on {where}"
     texts = [f"more than {theirs} on {_some(more)}"] if more else []
     texts += [f"less {'' if more else f'than {theirs} '}on {_some(less)}"] if less else []
     even = count - len(more) - len(less)
-    return f"{ours} earned {' and '.join(texts)}" + (
-        f", and no difference is seen on {even} of {count}" if even else ""
-    )
+    rest = f", and no difference is seen on {even} of {count}" if even else ""
+    return f"{ours} earned {' and '.join(texts)}{rest}"
 
 
 def _best(rows: Sequence[Row]) -> str:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aapi.experiments.summary import mean_score
+from aapi.experiments.plan import group_by
+from aapi.experiments.summary import Row, Summary, mean_score
 from aapi.report.formatting import format_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from aapi.experiments.summary import Row, Summary
 
 HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "time")
 
 
 def closing_tables(summary: Summary) -> Iterator[str]:
     """A table for each study; where problems were tuned together, one line for each algorithm and reward scale."""
-    for study in dict.fromkeys(row.plan.study for row in summary.rows):
-        rows = [row for row in summary.rows if row.plan.study == study]
+    for study, rows in summary.studies.items():
         yield f"\n{study}: {_run_counts(rows)}"
         if any(row.plan.shared_tuning for row in rows):
             yield "score: 0 is acting at random, 1 the optimum; mean ± its error, and the worst"
@@ -56,6 +54,17 @@ def format_scores(rows: Sequence[Row]) -> str:
     return "" if found is None else f"{found[0]:.3f} ± {found[1]:.3f}"
 
 
+def format_regret(row: Row) -> tuple[str, str, str]:
+    """The fraction of λ_*, the regret, and the time: the last three columns of tables."""
+    fraction = "" if row.fraction is None else f"{row.fraction:.1%}"
+    return fraction, "" if row.regret is None else f"{row.regret:,.0f}", f"{row.seconds:.1f} s"
+
+
+def by_scale(rows: Sequence[Row]) -> dict[tuple[str, float], list[Row]]:
+    """The rows of each algorithm and scale of rewards."""
+    return group_by(rows, lambda row: (row.plan.algorithm, row.plan.reward_scale))
+
+
 def _run_counts(rows: Sequence[Row]) -> str:
     first = rows[0].plan
     others = f"{first.tuning_runs} other{'s' if first.tuning_runs > 1 else ''}"
@@ -66,28 +75,19 @@ def _run_counts(rows: Sequence[Row]) -> str:
 def _line(row: Row) -> tuple[str, ...]:
     plan, rewards = row.plan, row.rewards
     label = plan.problem + ("" if plan.reward_scale == 1.0 else f" ×{plan.reward_scale:g}")
-    return (
-        label,
-        plan.algorithm,
-        format_choice(row),
-        "no run" if rewards is None else f"{rewards.mean.estimate:.4g} ± {rewards.std:.2g}",
-        "" if row.fraction is None else f"{row.fraction:.1%}",
-        "" if row.regret is None else f"{row.regret:,.0f}",
-        f"{row.seconds:.1f} s",
-    )
+    earned = "no run" if rewards is None else f"{rewards.mean.estimate:.4g} ± {rewards.std:.2g}"
+    return label, plan.algorithm, format_choice(row), earned, *format_regret(row)
 
 
 def _shared_choice(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Scores of settings that are the same for all problems, with the worst problem."""
     lines: list[tuple[str, ...]] = [("algorithm", "chosen", "rewards", "score", "worst", "on")]
-    for algorithm, scale in dict.fromkeys((row.plan.algorithm, row.plan.reward_scale) for row in rows):
-        mine = [r for r in rows if (r.plan.algorithm, r.plan.reward_scale) == (algorithm, scale)]
+    for (algorithm, scale), mine in by_scale(rows).items():
         scores = [(r.score, r.plan.problem) for r in mine if r.score is not None]
         if scores:
             worst, problem = min(scores)
-            lines.append(
-                (algorithm, format_choice(mine[0]), f"×{scale:g}", format_scores(mine), f"{worst:.3f}", problem)
-            )
+            choice = format_choice(mine[0])
+            lines.append((algorithm, choice, f"×{scale:g}", format_scores(mine), f"{worst:.3f}", problem))
     return lines
 
 
@@ -95,7 +95,5 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> Iterato
     """Columns of equal width; those in `right` end together."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = [
-            cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
+        cells = enumerate(zip(row, widths, strict=True))
+        yield "  ".join(cell.rjust(w) if i in right else cell.ljust(w) for i, (cell, w) in cells).rstrip()

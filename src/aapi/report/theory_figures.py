@@ -12,7 +12,7 @@ from aapi.report.colours import styles
 from aapi.report.panels import INK, FigureFile, Legend, Panel, draw_band, draw_line, drawing, write_panels
 from aapi.statistics import Band, band
 from aapi.theory import Examination, mixing_bound, printed_constant, proven_constant
-from aapi.theory.bound_checks import DELTA
+from aapi.theory.bounds import DELTA
 from aapi.theory.summary import online_terms
 
 if TYPE_CHECKING:
@@ -79,15 +79,13 @@ def theory_figures(examined: Examination) -> Iterator[tuple[str, dict[str, Panel
 
 
 def _draw_parts(examined: Examination, names: Sequence[str], axes: Axes, legend: Legend) -> None:
-    steps = examined.analysis.phase_ends
-    _draw_bands(axes, legend, steps, {PARTS[name]: examined.analysis.decomposition.band(name) for name in names})
+    steps, parts = examined.analysis.phase_ends, examined.analysis.decomposition
+    _draw_bands(axes, legend, steps, {PARTS[name]: band(parts.cumulated(name)) for name in names})
     axes.axhline(0.0, color=INK, linewidth=0.5)
     axes.set(ylabel="sum so far", xlim=(0, steps[-1]))
 
 
-def _draw_bands(
-    axes: Axes, legend: Legend, steps: NDArray[np.int64], bands: Mapping[tuple[str, str, str], Band]
-) -> None:
+def _draw_bands(axes: Axes, legend: Legend, steps: NDArray[np.int64], bands: dict[tuple[str, str, str], Band]) -> None:
     """Means with 95 % intervals, by colour, line and label."""
     for (colour, line, label), found in bands.items():
         (legend[label],) = axes.plot(steps, found.mean, color=colour, linestyle=line)

@@ -28,12 +28,9 @@ HOST = "127.0.0.1"
 REFRESH = 10.0  # seconds after which the time left is computed again
 SHARE = 0.1  # of a processor, at most, for reading the store: the rest is for the runs
 HEADERS = {
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-}
+    "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin", "Referrer-Policy": "no-referrer",
+}  # fmt: skip
 
 
 class LivePage:

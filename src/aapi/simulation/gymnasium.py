@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from aapi.errors import AapiError, InvalidInput, one_line
+from aapi.files import uninterrupted
 from aapi.kernels.random import streams
 from aapi.simulation.data import NO_GRID, PhaseData
 
@@ -76,13 +77,14 @@ class GymnasiumSimulation:
 
     def rollout(self, stretch: Stretch, most: int) -> PhaseData:
         """Act in a stretch, from where it paused; its data so far."""
+        policy = self.space.check_policy(stretch.acting, 1)
         if stretch.start == self.time:
             self.begin(stretch.steps)
         left = self._left(stretch)
         last, met = min(stretch.steps, self.filled + most), self._is_met(left)
         while self.filled < last and not met:
             before = self.filled
-            met = self._collect(stretch.acting, min(STRIDE, last - self.filled), left)
+            met = self._collect(policy, min(STRIDE, last - self.filled), left)
             self.watch(self.filled - before)
         taken = slice(0, self.filled)
         rewards = self.rewards[:, taken]
@@ -96,6 +98,9 @@ class GymnasiumSimulation:
         """What the steps before a pause have left of a stretch's limits."""
         if stretch.limits is None:
             return None
+        self.space.require_countable("limits of visits need")
+        if np.shape(stretch.limits) != self.space.shape(1):
+            raise InvalidInput(f"limits must be of shape {self.space.shape(1)}, not {np.shape(stretch.limits)}")
         left = np.array(stretch.limits[0], dtype=np.int64)
         np.subtract.at(left, (self.states[0, : self.filled], self.actions[0, : self.filled]), 1)
         return left
@@ -147,6 +152,10 @@ class GymnasiumSimulation:
 
     def _account(self, seen: list[Any], taken: list[int], earned: list[Any], current: Any) -> None:
         """Note the steps taken, which are fewer than wished if one failed; unless a number in them is not finite."""
+        with uninterrupted():
+            self._note(seen, taken, earned, current)
+
+    def _note(self, seen: list[Any], taken: list[int], earned: list[Any], current: Any) -> None:
         count = min(len(seen), len(taken), len(earned))  # an interrupt may come between them
         first, before = self.filled, self.time
         self.filled, self.time, self.current = first + count, before + count, current

@@ -1,8 +1,15 @@
 """The analysis of Hao, Lazic, Abbasi-Yadkori, Joulani and Szepesvári (2021), measured: regret, its parts and bounds."""
 
 from aapi.theory.analysis import Analysis, analyse, analysed_runs
-from aapi.theory.bound_checks import BoundCheck, check_bounds
-from aapi.theory.bounds import Constants, Theorem, constants, recommended_phase_length, theorem
+from aapi.theory.bounds import (
+    BoundCheck,
+    Constants,
+    Theorem,
+    check_bounds,
+    constants,
+    recommended_phase_length,
+    theorem,
+)
 from aapi.theory.errata import Erratum, find_errata
 from aapi.theory.evaluation_error import ERROR_NORMS, ErrorDecay, EvaluationErrors, error_decay
 from aapi.theory.examination import Examination, examine

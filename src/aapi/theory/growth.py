@@ -114,9 +114,8 @@ def exact_regret(algorithm: AnyLearner, mdp: FiniteMDP, num_phases: int) -> NDAr
     """
     at_least(1, num_phases=num_phases)
     if not isinstance(algorithm.inner, PolicyIteration):
-        raise InvalidInput(
-            f"regret with exact Q needs an algorithm that evaluates policies, which {algorithm!r} is not"
-        )
+        why = f"regret with exact Q needs an algorithm that evaluates policies, which {algorithm!r} is not"
+        raise InvalidInput(why)
     exact = dataclasses.replace(algorithm.inner, phase_length=1, evaluate=ExactQ())
     record = run(exact, mdp, num_phases, record=True, grid=[num_phases]).record
     gains = exact_q_values(mdp, record.policies[0])[0][:, mdp.initial_state]  # type: ignore[union-attr]

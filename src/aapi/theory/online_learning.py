@@ -101,9 +101,8 @@ def online_learning(phases: Phases, against: Comparator) -> OnlineLearning:
         raise DoesNotExist("the algorithm does not follow the regularised leader")
     policies = np.concatenate([phases.policies[phases.evaluated], phases.next_policy[None]])
     rewards = phases.weights[:, None, None] * phases.q_hats
-    return regret_and_bound(
-        policies, rewards, phases.temperatures, phases.surprises, phases.predictions, against.policy
-    )
+    given = (phases.temperatures, phases.surprises, phases.predictions)
+    return regret_and_bound(policies, rewards, *given, against.policy)
 
 
 def regret_and_bound(
@@ -127,15 +126,12 @@ def regret_and_bound(
     regulariser = (comparator * logs).sum(axis=1) + math.log(comparator.shape[1])
     last = slice(-1, None)
     return OnlineLearning(
-        regret=np.einsum("kxa,kxa->x", comparator - policies[:-1], q_hats),
-        stability=stability.sum(axis=0),
-        regularisation=now[-1] * regulariser,
-        movement=0.25 * (before * moved).sum(axis=0),
+        regret=np.einsum("kxa,kxa->x", comparator - policies[:-1], q_hats), stability=stability.sum(axis=0),
+        regularisation=now[-1] * regulariser, movement=0.25 * (before * moved).sum(axis=0),
         prediction=np.einsum("kxa,kxa->x", predictions[last], policies[last] - comparator),
-        temperature=now[-1].copy(),
-        surprise=root_of_squares(surprises, 0),
+        temperature=now[-1].copy(), surprise=root_of_squares(surprises, 0),
         printed_movement=0.25 * (now * moved).sum(axis=0),
-    )
+    )  # fmt: skip
 
 
 def _temperatures_before(now: NDArray[np.float64], policies: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -93,22 +93,14 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
         policies[hard] = without_rare(policies[hard])
         gains[hard], q_values[hard] = exact_q_values(mdp, policies[hard])
         yield Phases(
-            lengths=lengths,
-            rewards=result.rewards[run],
-            policies=policies,
-            next_policy=result.next_policy[run],
-            gains=gains[np.arange(len(gains)), record.starts[run]],
-            weighted_gains=gains @ against.distribution,
-            unichain=np.ptp(gains, axis=1) <= SAME * scale,
-            q_values=q_values,
-            evaluated=record.evaluated,
-            q_hats=record.q_hats[run],
-            weights=record.weights,
+            lengths=lengths, rewards=result.rewards[run], policies=policies, next_policy=result.next_policy[run],
+            gains=gains[np.arange(len(gains)), record.starts[run]], weighted_gains=gains @ against.distribution,
+            unichain=np.ptp(gains, axis=1) <= SAME * scale, q_values=q_values, evaluated=record.evaluated,
+            q_hats=record.q_hats[run], weights=record.weights,
             temperatures=None if record.temperatures is None else record.temperatures[run],
             surprises=None if record.surprises is None else record.surprises[run],
-            predictions=None if record.predictions is None else record.predictions[run],
-            reward_scale=scale,
-        )
+            predictions=None if record.predictions is None else record.predictions[run], reward_scale=scale,
+        )  # fmt: skip
 
 
 def without_rare(policies: NDArray[np.float64]) -> NDArray[np.float64]:

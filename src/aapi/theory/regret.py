@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.errors import DoesNotExist
-from aapi.statistics import Band, band
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,10 +57,6 @@ class Decomposition:
         """The sum over the phases so far of one of PARTS, ([runs,] phases)."""
         return np.asarray(np.cumsum(self.part(part), axis=-1))
 
-    def band(self, part: str) -> Band:
-        """The mean over runs of `cumulated`, with a 95 % interval in each phase."""
-        return band(self.cumulated(part))
-
     def total(self, part: str) -> NDArray[np.float64]:
         """The sum over all phases of one of PARTS, ([runs])."""
         return np.asarray(self.part(part).sum(axis=-1))
@@ -80,15 +75,9 @@ def decompose(phases: Phases, against: Comparator) -> Decomposition:
     unevaluated = np.where(which, 0.0, pseudo_regret)
     stiff = which & (np.abs(phases.q_values).max(axis=(1, 2)) > STIFF * phases.reward_scale)
     estimation[stiff] = (pseudo_regret - online_learning - confinement)[stiff]
-    parts = {
-        "regret": lengths * against.gain - phases.rewards,
-        "noise": lengths * phases.gains - phases.rewards,
-        "pseudo_regret": pseudo_regret,
-        "estimation": estimation,
-        "online_learning": online_learning,
-        "confinement": confinement,
-        "unevaluated": unevaluated,
-    }
+    regret, noise = lengths * against.gain - phases.rewards, lengths * phases.gains - phases.rewards
+    found = (regret, noise, pseudo_regret, estimation, online_learning, confinement, unevaluated)
+    parts = dict(zip(PARTS, found, strict=True))
     return Decomposition(**parts, residual=np.asarray(_residual(parts, phases)), stiff=stiff)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from aapi.json_types import Json, JsonObject
     from aapi.theory.analysis import Analysis
-    from aapi.theory.bound_checks import BoundCheck
+    from aapi.theory.bounds import BoundCheck
     from aapi.theory.examination import Examination
 
 POINTS = 60  # of a curve
