@@ -10,7 +10,7 @@ import pytest
 import aapi
 from aapi.errors import InvalidInput
 
-SAVED = Path(__file__).parent / "formats"  # by the version before learners were values; expected.json is what it did next
+SAVED = Path(__file__).parent / "formats"  # by the version before; expected.json says what it did next
 EXPECTED = json.loads((SAVED / "expected.json").read_text())
 
 
@@ -27,5 +27,5 @@ def test_format_2_is_read_and_goes_on(name):
 
 
 def test_what_cannot_be_read_any_more_says_so():
-    with pytest.raises(InvalidInput, match="rlsvi.aapi: an RLSVI agent of an earlier format.*train it anew"):
+    with pytest.raises(InvalidInput, match=r"rlsvi\.aapi: an RLSVI agent of an earlier format.*train it anew"):
         aapi.load(SAVED / "rlsvi.aapi")

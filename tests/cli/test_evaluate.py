@@ -16,7 +16,8 @@ import aapi
 def lake(capsys, tmp_path, monkeypatch):
     """An agent for FrozenLake, in lake.aapi."""
     monkeypatch.chdir(tmp_path)
-    arguments = "train FrozenLake-v1 --steps 600 --algorithm aapi-paper --phase-length 100 --horizon 10 --eta 0.5 --save lake.aapi"
+    settings = "--algorithm aapi-paper --phase-length 100 --horizon 10 --eta 0.5"
+    arguments = f"train FrozenLake-v1 --steps 600 {settings} --save lake.aapi"
     assert run(capsys, *arguments.split())[0] == 0
     return tmp_path
 
@@ -25,7 +26,8 @@ def lake(capsys, tmp_path, monkeypatch):
 def cart(capsys, tmp_path, monkeypatch):
     """An agent for CartPole, in cart.aapi."""
     monkeypatch.chdir(tmp_path)
-    arguments = "train CartPole-v1 --features fourier:1 --steps 600 --algorithm aapi-paper --phase-length 100 --horizon 10 --save cart.aapi"
+    settings = "--features fourier:1 --algorithm aapi-paper --phase-length 100 --horizon 10"
+    arguments = f"train CartPole-v1 --steps 600 {settings} --save cart.aapi"
     assert run(capsys, *arguments.split())[0] == 0
     return tmp_path
 

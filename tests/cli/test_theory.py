@@ -23,7 +23,8 @@ def said(capsys, *arguments):
 def test_for_people(capsys):
     out = said(capsys, "ergodic", *SMALL)
     for words in (
-        "aapi-paper on ergodic: 5 states, 2 actions", "= noise", "+ pseudo-regret", "= estimation R1", "+ online learning R2",
+        "aapi-paper on ergodic: 5 states, 2 actions", "= noise", "+ pseudo-regret", "= estimation R1",
+        "+ online learning R2",
         "The identities hold to", "exceeded in 0 of 25 states of runs", "uniform policy", "recommended:", "p = ",
         "politex, tuned to K",
     ):  # fmt: skip

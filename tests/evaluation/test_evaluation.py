@@ -138,8 +138,14 @@ def test_what_cannot_be_called_is_no_evaluation(part):
 @pytest.mark.parametrize(
     ("problem", "line"),
     [
-        ("tables", r"^the evaluation of phase 1 must return an array of shape \(3, 5, 2\), \(runs, states, actions\), not \(2,\)$"),
-        ("vectors", r"^the evaluation of phase 1 must return an array of shape \(3, \d+, 2\), \(runs, features, actions\), not"),
+        (
+            "tables",
+            r"^the evaluation of phase 1 must return an array of shape \(3, 5, 2\), \(runs, states, actions\), not \(2,\)$",
+        ),
+        (
+            "vectors",
+            r"^the evaluation of phase 1 must return an array of shape \(3, \d+, 2\), \(runs, features, actions\), not",
+        ),
     ],
 )
 def test_arrays_of_another_shape_are_refused(problem, line):

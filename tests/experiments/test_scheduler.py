@@ -130,7 +130,8 @@ def test_the_same_run_in_two_studies_is_tuning_for_both(tmp_path):
         (entry["algorithm"], *entry["candidate"].items()) for entry in sensitivity if entry["problem"] == "ergodic 5"
     ]
     assert found == [
-        ("aapi-paper", ("eta", 0.1)), ("aapi-paper", ("eta", 1.0)), ("other", ("ridge", 0.1)), ("other", ("ridge", 1.0)),
+        ("aapi-paper", ("eta", 0.1)), ("aapi-paper", ("eta", 1.0)), ("other", ("ridge", 0.1)),
+        ("other", ("ridge", 1.0)),
     ]  # fmt: skip
     with pytest.raises(InvalidInput, match="studies must have different names"):
         run_studies([one, one], tmp_path)

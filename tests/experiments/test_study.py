@@ -97,12 +97,21 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ('[[problems]]\nname = "ergodic"\nsettings = 5\n', "[[problems]] 2: settings must be a table"),
         ('[[problems]]\nname = "ergodic"\nsettings_for = { x = {} }\n', "settings_for.x names no algorithm"),
         ('[[problems]]\nname = "missing.npz"\n', "missing.npz does not exist"),
-        ('[[algorithms]]\nname = "ppo"\n', "[[algorithms]] 2: name must be one of aapi, aapi-paper, politex, ftrl, greedy, rlsvi"),
-        ('[[algorithms]]\nname = "aapi-paper"\nschedule = "sqrt"\n', "[[algorithms]] 2: schedule is not known: aapi-paper takes"),
+        (
+            '[[algorithms]]\nname = "ppo"\n',
+            "[[algorithms]] 2: name must be one of aapi, aapi-paper, politex, ftrl, greedy, rlsvi",
+        ),
+        (
+            '[[algorithms]]\nname = "aapi-paper"\nschedule = "sqrt"\n',
+            "[[algorithms]] 2: schedule is not known: aapi-paper takes",
+        ),
         ('[[algorithms]]\nname = "aapi-paper"\neta = -1\n', "[[algorithms]] 2, aapi-paper on ergodic: eta must be"),
         ('[[algorithms]]\nname = "aapi-paper"\neta = nan\n', "eta must be a finite number"),
         ('[[algorithms]]\nname = "aapi-paper"\neta = []\n', "eta is a grid without values"),
-        ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1 }\n', "eta must be a value, a list, or {from, to, points}"),
+        (
+            '[[algorithms]]\nname = "aapi-paper"\neta = { from = 1 }\n',
+            "eta must be a value, a list, or {from, to, points}",
+        ),
         (
             '[[algorithms]]\nname = "aapi-paper"\ntune = ["eta"]\n',
             "[[algorithms]] 2, aapi-paper on ergodic: tune must list settings that have a value",
@@ -117,7 +126,10 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ('[[algorithms]]\nname = "greedy"\n', "two entries are greedy on ergodic: give one a label"),
         ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1, to = inf, points = 3 }\n', "eta needs 0 < from < to"),
         ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1, to = 2, points = 2.5 }\n', "a whole number of points"),
-        ('[[algorithms]]\nname = "aapi-paper"\neta = { from = 1, to = 2, points = 30000000 }\n', "points from 2 to 10000"),
+        (
+            '[[algorithms]]\nname = "aapi-paper"\neta = { from = 1, to = 2, points = 30000000 }\n',
+            "points from 2 to 10000",
+        ),
         ('[[algorithms]]\nname = "aapi-paper"\neta = { from = "a", to = 2, points = 3 }\n', "eta needs numbers"),
         ('[[problems]]\nname = "ergodic"\nfeatures = 3\n', "features must be a name such as one-hot"),
         ('[[problems]]\nname = "mine"\nmodel = "x.npz"\n', "model must be a FiniteMDP or a ContinuousProblem"),
@@ -252,7 +264,13 @@ def test_entries_that_would_be_called_the_same_need_labels():
 
 def test_too_many_combinations_are_refused_at_once():
     wide = {"from": 0.01, "to": 100.0, "points": 200}
-    algorithm = {"name": "aapi-paper", "eta": wide, "ridge": wide, "horizon": list(range(1, 11)), "tune": ["eta", "ridge"]}
+    algorithm = {
+        "name": "aapi-paper",
+        "eta": wide,
+        "ridge": wide,
+        "horizon": list(range(1, 11)),
+        "tune": ["eta", "ridge"],
+    }
     with pytest.raises(InvalidInput, match="eta, ridge have more than 20000 combinations"):
         study(algorithms=[algorithm]).cells()
 

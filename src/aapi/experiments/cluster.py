@@ -107,9 +107,7 @@ class _DaskExecutor(Executor):
 
     def submit(self, fn: Callable[P, Returned], /, *args: P.args, **kwargs: P.kwargs) -> Future[Returned]:
         """Call a function on a worker; on another one, if that dies."""
-        outer: Future[object] = Future()
-        outer.set_running_or_notify_cancel()
-        call = pack_call(cloudpickle.dumps, functools.partial(fn, *args, **kwargs))
+        call, outer = pack_call(cloudpickle.dumps, functools.partial(fn, *args, **kwargs))
         self._client.submit(run_packed, call, pure=False).add_done_callback(lambda done: _settle(outer, done))
         return cast("Future[Returned]", outer)
 

@@ -64,11 +64,7 @@ def describe(value: object) -> Json:
 def _origin(thing: type | FunctionType) -> JsonObject:
     """A class or function by its name and its module, or, if it is the user's own, a hash of its modules."""
     source = module_hash(thing)
-    return {
-        "part": thing.__qualname__,
-        "module": thing.__module__ if source is None else None,
-        "source": source,
-    }
+    return {"part": thing.__qualname__, "module": thing.__module__ if source is None else None, "source": source}
 
 
 def modules_in(description: Json) -> Iterator[str]:

@@ -123,9 +123,7 @@ class ResilientProcesses(Executor):
 
     def submit(self, fn: Callable[P, Returned], /, *args: P.args, **kwargs: P.kwargs) -> Future[Returned]:
         """Call a function in a process."""
-        outer: Future[object] = Future()
-        outer.set_running_or_notify_cancel()
-        call = pack_call(pickle.dumps, functools.partial(fn, *args, **kwargs))
+        call, outer = pack_call(pickle.dumps, functools.partial(fn, *args, **kwargs))
         while True:
             pool = self._current()
             try:

@@ -219,19 +219,16 @@ def _sensitivity(store: Store, plans: Sequence[Plan]) -> list[Sensitivity]:
         place = (plan.problem, plan.reward_scale, plan.algorithm, plan.tuned)
         if plan.is_tuned and plan.tuning_runs > (best[place].tuning_runs if place in best else 0):
             best[place] = plan
-    return [
-        _candidate_sensitivity(store, plan, candidate, choice)
-        for plan in best.values()
-        for candidate, choice in zip(plan.candidates, plan.choices, strict=True)
-    ]
-
-
-def _candidate_sensitivity(store: Store, plan: Plan, candidate: str, choice: dict[str, object]) -> Sensitivity:
-    runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
-    rewards = [run.average_reward for run in runs if run.average_reward is not None]
-    mean = float(np.mean(rewards)) if rewards else None
-    return {
-        "study": plan.study, "problem": plan.problem, "reward_scale": plan.reward_scale, "algorithm": plan.algorithm,
-        "candidate": choice, "runs": len(runs), "failed": sum(run.error is not None for run in runs), "mean": mean,
-        "std": float(deviation(rewards)), "score": None if mean is None else score(mean, plan.references),
-    }  # fmt: skip
+    found: list[Sensitivity] = []
+    for plan in best.values():
+        for candidate, choice in zip(plan.candidates, plan.choices, strict=True):
+            runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
+            rewards = [run.average_reward for run in runs if run.average_reward is not None]
+            mean = float(np.mean(rewards)) if rewards else None
+            found.append({
+                "study": plan.study, "problem": plan.problem, "reward_scale": plan.reward_scale,
+                "algorithm": plan.algorithm, "candidate": choice, "runs": len(runs),
+                "failed": sum(run.error is not None for run in runs), "mean": mean, "std": float(deviation(rewards)),
+                "score": None if mean is None else score(mean, plan.references),
+            })  # fmt: skip
+    return found

@@ -67,41 +67,6 @@ class Tuned:
     importances: dict[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """What is searched: the settings with the highest mean average reward of `runs` runs with seed `seed`."""
-
-    problem: Problem
-    algorithm: str
-    search: Search
-    fixed: dict[str, object]
-    features: str | FeatureMap | None
-    make: MakeAlgorithm | None
-    steps: int
-    runs: int
-    seed: int
-
-    def configuration(self, found: Mapping[str, object]) -> Configuration:
-        """The configuration of a trial with these values of the searched settings."""
-        given = {**self.fixed, **found}
-        return configure(self.problem, self.algorithm, given, self.steps, self.features, self.make)
-
-    def name(self) -> str:
-        """A name that no other question has; or an error, if a setting is wrong."""
-        first = {name: each.low if isinstance(each, Between) else each[0] for name, each in self.search.items()}
-        rest = describe([self.fixed, dict(self.search), self.runs, self.seed])
-        return f"{self.problem.label} {digest([self.configuration(first).description, rest])}"
-
-    def answer(self, trial: optuna.Trial) -> float:
-        """The mean average reward of the runs of a trial."""
-        configuration = self.configuration({name: _suggest(trial, name, self.search[name]) for name in self.search})
-        report = _reporter(trial, configuration.steps)
-        if configuration.problem.is_gymnasium:
-            return _agents_average(configuration, self.seed, self.runs, report)
-        result = compiled_result(configuration, self.seed, 0, self.runs, report)
-        return float(result.average_reward[:, -1].mean())
-
-
 def tune(
     problem: Problem, algorithm: str, search: Search, out: str | os.PathLike[str], *,
     settings: Mapping[str, object] | None = None, features: str | FeatureMap | None = None,
@@ -122,17 +87,26 @@ def tune(
         raise InvalidInput(f"seed must be at most {LARGEST_SEED}, not {seed}")
     fixed = dict(settings or {})
     check_search(search, fixed)
-    question = Question(
-        problem=problem, algorithm=algorithm, search=search, fixed=fixed, features=features, make=make, steps=steps,
-        runs=runs, seed=seed,
-    )  # fmt: skip
-    name = question.name()  # before the folder is made: what is wrong should be said now
+
+    def configuration(found: Mapping[str, object]) -> Configuration:
+        return configure(problem, algorithm, {**fixed, **found}, steps, features, make)
+
+    def mean_reward(trial: optuna.Trial) -> float:
+        tried = configuration({name: _suggest(trial, name, choices) for name, choices in search.items()})
+        report = _reporter(trial, tried.steps)
+        if problem.is_gymnasium:
+            return _agents_average(tried, seed, runs, report)
+        return float(compiled_result(tried, seed, 0, runs, report).average_reward[:, -1].mean())
+
+    # A name that no other question has; before the folder is made: what is wrong should be said now.
+    first = {name: each.low if isinstance(each, Between) else each[0] for name, each in search.items()}
+    question = digest([configuration(first).description, describe([fixed, dict(search), runs, seed])])
     with closing(locked_folder(Path(out))):
-        study = _open_study(Path(out), name, seed, prune)
+        study = _open_study(Path(out), f"{problem.label} {question}", seed, prune)
         left = max(0, trials - _count_finished(study))
         with progress_bar("tuning", left, show=progress) as advance:
             study.optimize(
-                question.answer, n_trials=left, n_jobs=workers, catch=(AapiError,),
+                mean_reward, n_trials=left, n_jobs=workers, catch=(AapiError,),
                 callbacks=[lambda study, _trial: advance(1, _describe_best(study))],
             )  # fmt: skip
         return _result(study, fixed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 import traceback
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -109,10 +110,12 @@ def describe_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {text} ({place.filename.rsplit('/', 1)[-1]}, line {place.lineno})"
 
 
-def pack_call(dumps: Callable[[object], bytes], call: Callable[[], object]) -> bytes:
-    """A call without arguments as bytes, which `run_packed` executes in another process."""
+def pack_call(dumps: Callable[[object], bytes], call: Callable[[], object]) -> tuple[bytes, Future[object]]:
+    """A call without arguments as bytes, which `run_packed` executes in another process, and a future for its result."""
+    future: Future[object] = Future()
+    future.set_running_or_notify_cancel()
     try:
-        return dumps(call)
+        return dumps(call), future
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise InvalidInput(f"{error}: for processes and Dask, algorithms and problems must be picklable") from None
 

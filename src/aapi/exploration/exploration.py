@@ -54,7 +54,8 @@ def checked(out: object, shape: tuple[int, ...]) -> Excursion:
     if not isinstance(out, Excursion):
         raise InvalidInput(f"an exploration returns an Excursion or None, not {type(out).__name__}")
     runs, policies = np.asarray(out.runs), np.asarray(out.policies)
-    sound = (runs.shape, runs.dtype, policies.shape) == (shape[:1], bool, shape) and policies.dtype.kind in "iuf"
+    kinds = runs.dtype.kind == "b" and policies.dtype.kind in "iuf"
+    sound = kinds and (runs.shape, policies.shape) == (shape[:1], shape)
     limits = None if out.limits is None else np.asarray(out.limits)
     if limits is not None:
         sound = sound and limits.shape == shape and limits.dtype.kind in "iu" and bool(limits.min() >= 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -175,12 +176,10 @@ class Ablation:
     def empty_cells(self) -> Iterator[str]:
         """A line for each reason why cells have no score: which cells, and why."""
         found: dict[tuple[str, str], dict[str, None]] = {}
-        for problem in self.problems:
-            for evaluator in self.evaluators:
-                for column in self.columns:
-                    if why := self.why_empty(problem, evaluator, column):
-                        which = self.label(column) if column.kind == ADAPTIVE else self.name(column)
-                        found.setdefault((why, f"{evaluator} with {which}"), {})[self.title(problem)] = None
+        for problem, evaluator, column in itertools.product(self.problems, self.evaluators, self.columns):
+            if why := self.why_empty(problem, evaluator, column):
+                which = self.label(column) if column.kind == ADAPTIVE else self.name(column)
+                found.setdefault((why, f"{evaluator} with {which}"), {})[self.title(problem)] = None
         for (why, which), titles in found.items():
             where = "" if len(titles) == len(self.problems) else f" on {format_list(list(titles))}"
             yield f"{which}{where}: {why}"

@@ -79,21 +79,15 @@ class Diagnostic:
 
 def learner_traces(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic]:
     """The trace of the median run of each."""
-
-    def key(row: Row) -> str | None:
-        run = median_run(row.runs)
-        return None if run is None else run.key
-
-    return _each(store, rows, key)
+    return _each(store, rows, lambda row: run.key if (run := median_run(row.runs)) is not None else None)
 
 
 def decompositions(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic]:
     """Noise, estimation error and online learning in the regret of each, of some of its runs."""
-
-    def key(row: Row) -> str | None:
-        return None if row.chosen is None else decomposition_key(row.plan.candidates[row.chosen], row.plan.seed)
-
-    return _each(store, rows, key)
+    return _each(
+        store, rows,
+        lambda row: None if row.chosen is None else decomposition_key(row.plan.candidates[row.chosen], row.plan.seed),
+    )  # fmt: skip
 
 
 def _each(store: Store, rows: Sequence[Row], key_of: Callable[[Row], str | None]) -> Iterator[Diagnostic]:

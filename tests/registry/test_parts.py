@@ -1,0 +1,91 @@
+"""Parts of one's own get a word, and nothing odd does."""
+
+import sys
+from types import ModuleType
+
+import gymnasium
+import pytest
+
+import aapi
+from aapi.errors import InvalidInput
+from aapi.registry import PARTS, register
+from aapi.registry.algorithms import make_algorithm, takes
+from aapi.registry.parts import evaluates_off_policy, settings_of
+
+SOURCE = """
+from dataclasses import dataclass
+from typing import Optional
+from aapi.evaluation import Evaluation, MonteCarlo as Theirs
+from aapi.learners import Uniform
+
+@dataclass(frozen=True)
+class Own(Evaluation):
+    strength: float = 1.0
+    reach: Optional[int] = None
+
+    def __call__(self, policy, seen):
+        return seen.space.zeros(seen.runs) + self.strength
+
+@dataclass(frozen=True)
+class MonteCarlo(Evaluation):
+    horizon: int = 3
+
+@dataclass(frozen=True)
+class Mine(Uniform):
+    pass
+
+number = 5
+"""
+
+
+@pytest.fixture
+def module(monkeypatch):
+    made = ModuleType("parts_of_my_own")
+    monkeypatch.setitem(sys.modules, made.__name__, made)
+    exec(SOURCE, vars(made))  # noqa: S102
+    for kind in PARTS:
+        monkeypatch.setitem(PARTS, kind, dict(PARTS[kind]))
+    monkeypatch.setattr("aapi.registry.algorithms.ALGORITHMS", PARTS["algorithm"])
+    yield made
+    settings_of.cache_clear()
+
+
+def test_a_registered_part_has_settings_and_is_saved_and_loaded(module, tmp_path):
+    register("evaluation", "own", "parts_of_my_own:Own")
+    assert {name: setting.type for name, setting in settings_of("evaluation", "own").items()} == {
+        "strength": float,
+        "reach": int,
+    }
+    learner, settings = make_algorithm("greedy", {"evaluation": "own", "strength": 2.0, "phase_length": 50}, {})
+    assert settings == {"evaluation": "own", "strength": 2.0, "phase_length": 50}
+    aapi.Agent(learner, gymnasium.make("FrozenLake-v1")).learn(120).save(tmp_path / "agent")
+    assert aapi.load(tmp_path / "agent").algorithm == learner
+
+
+def test_a_registered_algorithm_has_a_name(module):
+    register("algorithm", "mine", "parts_of_my_own:Mine")
+    assert takes("mine") == ("phase_length",)
+    assert make_algorithm("mine", {"phase_length": 7}, {})[0] == module.Mine(phase_length=7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("colour", "own", "parts_of_my_own:Own"), "unknown kind of part 'colour'"),
+        (("evaluation", "a b", "parts_of_my_own:Own"), "small letters, digits and hyphens, not 'a b'"),
+        (("evaluation", "", "parts_of_my_own:Own"), "small letters, digits and hyphens, not ''"),
+        (("evaluation", "own", "no_module:Own"), "must be module:Class, and is not to be had: ModuleNotFoundError"),
+        (("evaluation", "own", "parts_of_my_own:Nothing"), "must be module:Class, and is not to be had: KeyError"),
+        (("evaluation", "own", "parts_of_my_own:number"), "must be a dataclass"),
+        (("evaluation", "lstd", "parts_of_my_own:Own"), "there is a evaluation called lstd or Own already"),
+        (("evaluation", "mine", "parts_of_my_own:MonteCarlo"), "called mine or MonteCarlo already"),
+    ],
+)
+def test_odd_words_and_places_are_refused(module, arguments, message):
+    with pytest.raises(InvalidInput, match=message):
+        register(*arguments)
+
+
+def test_which_evaluations_are_off_policy():
+    words = {word for word in PARTS["evaluation"] if evaluates_off_policy(word)}
+    assert words == set(PARTS["evaluation"]) - {"monte-carlo"}
