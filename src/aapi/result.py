@@ -45,7 +45,7 @@ class Record:
     weights: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Rewards, curves and policies of `runs`, the numbers of the runs.
 
@@ -78,6 +78,13 @@ class Result:
     next_policy: Policy
     seconds: float
     record: Record | None = None
+
+    def __repr__(self) -> str:
+        average = self.average_reward[:, -1]
+        return (
+            f"Result({self.learner!r}, {len(self.runs)} runs of {self.num_steps} steps: average reward "
+            f"{average.mean():.5g}, worst run {average.min():.5g})"
+        )
 
     @property
     def algorithm(self) -> AnyLearner:

@@ -144,7 +144,10 @@ def test_a_constant_curve_is_plotted(capsys, tmp_path):
             "--exploration must be none, or of discovery, posterior, fewest-visits, uniform",
         ),
         ("--phase-length long", "--phase-length: 'long' is neither a whole number nor growing"),
-        ("--ridge 1", "--ridge is a setting of an evaluation: name one with --evaluation, or take aapi-paper"),
+        (
+            "--ridge 1",
+            "--ridge belongs to --evaluation monte-carlo or importance or lstd or lspe: name it, or take aapi-paper",
+        ),
         ("--algorithm sarsa", "unknown algorithm 'sarsa': choose aapi, aapi-paper, politex"),
         ("--algorithm untuned", "unknown algorithm 'untuned': it is now aapi (aapi.AAPI() without tuning;"),
         ("--algorithm aapi-paper --horizon 5000", "--horizon must be at most the phase length, 1000, not 5000"),

@@ -6,7 +6,8 @@ import pytest
 from aapi import theory
 from aapi.environments import ergodic, river_swim
 from aapi.experiments import Store, Study, run_studies
-from aapi.experiments.diagnostics import decomposition_jobs, stored_decomposition
+from aapi.experiments.diagnostics import decomposition_jobs, decomposition_key
+from aapi.experiments.trace import stored_trace
 from aapi.features import Aggregation
 from aapi.theory.summary import summary
 from studies import STUDY, TOGETHER
@@ -24,9 +25,9 @@ def kept(folder):
     with Store(folder, write=False) as store:
         for cell in (*STUDY.cells(), *TOGETHER.cells()):
             for candidate in cell.candidates:
-                about = stored_decomposition(store, candidate.key, cell.seed)
-                if about is not None:
-                    found[cell.problem.label, cell.problem.reward_scale, cell.algorithm] = (cell, candidate, about)
+                if (stored := stored_trace(store, decomposition_key(candidate.key, cell.seed))) is not None:
+                    where = cell.problem.label, cell.problem.reward_scale, cell.algorithm
+                    found[where] = (cell, candidate, stored.about)
     return found
 
 
@@ -67,7 +68,7 @@ def test_a_model_of_the_users_and_features_of_its_own(tmp_path):
         run_studies(study, tmp_path / "out")
         (cell,) = study.cells()
         with Store(tmp_path / "out", write=False) as store:
-            about = stored_decomposition(store, cell.candidates[0].key, cell.seed)
+            about = stored_trace(store, decomposition_key(cell.candidates[0].key, cell.seed)).about
         assert about["runs"] == runs
     analysis = theory.analysed_runs(cell.candidates[0].algorithm, river_swim(6), 2000, 2, features=Aggregation(3))
     assert about["totals"]["estimation"]["mean"] == pytest.approx(analysis.decomposition.total("estimation").mean())

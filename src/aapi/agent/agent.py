@@ -139,12 +139,14 @@ class Agent:
         *,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int = 10,
+        checkpoint_steps: int | None = None,
     ) -> Agent:
         """Act and learn for some more steps. Returns the agent.
 
         progress: show a bar with the average reward, speed and time left.
         callback: called with a `Progress` after each phase; learning stops if it returns False.
-        checkpoint: a file to save the agent to after every `checkpoint_every` phases, and at the end.
+        checkpoint: a file to save the agent to after every `checkpoint_every` phases, and at the end; or, if
+            `checkpoint_steps` is given, after the first phase that ends so many steps after the last time.
         """
         at_least(1, num_steps=num_steps, checkpoint_every=checkpoint_every)
         simulation = self.simulation
@@ -153,6 +155,7 @@ class Agent:
                 raise InvalidInput("where the environment is now is not known: go on from the last checkpoint")
             simulation.reset(self.seed)
         start, first = time.perf_counter(), simulation.time
+        saved = first
         with progress_bar("learning", num_steps, show=progress) as advance:
             simulation.watch = lambda steps: advance(
                 steps, f"phase {self.num_phases + 1}, average reward {simulation.average_reward:.4g}"
@@ -162,8 +165,11 @@ class Agent:
                     continue
                 speed = (simulation.time - first) / (time.perf_counter() - start)
                 wanted = self._report(phase, speed, callback)
-                if checkpoint is not None and self.num_phases % checkpoint_every == 0:
+                by_phase = checkpoint_steps is None and self.num_phases % checkpoint_every == 0
+                by_step = checkpoint_steps is not None and simulation.time - saved >= checkpoint_steps
+                if checkpoint is not None and (by_phase or by_step):
                     self.save(checkpoint)
+                    saved = simulation.time
                 if not wanted:
                     break
         if checkpoint is not None:

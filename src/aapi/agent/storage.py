@@ -113,7 +113,7 @@ def load(
     try:
         description["exact"] = description["format"] == FORMAT  # others may hold more than is needed
         description, arrays = upgraded(description, arrays)
-        return _rebuilt(description, arrays, env, algorithm, features)
+        return _rebuilt(path, description, arrays, env, algorithm, features)
     except AapiError as error:
         raise InvalidInput(f"{path}: {error}") from None
     except MemoryError:
@@ -175,7 +175,7 @@ def _read_description(path: str | os.PathLike[str], arrays: Arrays) -> Descripti
 
 
 def _rebuilt(
-    description: Description, arrays: Arrays, env: Env | None,
+    path: str | os.PathLike[str], description: Description, arrays: Arrays, env: Env | None,
     algorithm: AnyLearner | None, features: AgentFeatures | None,
 ) -> Agent:  # fmt: skip
     agent = Agent.__new__(Agent)
@@ -201,6 +201,7 @@ def _rebuilt(
             _restore(agent.env, snapshot)
             agent.simulation.current = state if state.shape else int(state)
     agent.env_snapshot = EnvSnapshot(description["env"], snapshot, state)
+    agent.saved = (path, agent.num_steps)
     return agent
 
 

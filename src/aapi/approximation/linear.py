@@ -49,6 +49,14 @@ class LinearTemperature:
     differences: Array
     span: bool = False
 
+    def __mul__(self, factor: float) -> LinearTemperature:
+        return LinearTemperature(factor * self.constant, factor * self.differences, self.span)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> LinearTemperature:
+        return self * (1.0 / divisor)
+
 
 class Linear(QSpace):
     """Q(o, a) = ψ(o)ᵀ w_a: the weights are (runs, features, actions), a policy is a `LinearPolicy`.
@@ -89,7 +97,7 @@ class Linear(QSpace):
         if given.shape not in ((), (runs,)) or not given.min() >= 0.0:
             raise InvalidInput(
                 f"where Q-functions are weights, a learning rate returns a number ≥ 0, one for each of {runs} runs, or "
-                f"what surprise.root() gives; not {temperature!r}"
+                f"what surprise.root() gives; not an array of shape {given.shape} with the least value {given.min()}"
             )
         return LinearTemperature(np.full(runs, given), aligned_zeros(runs, self.rows, 0))
 

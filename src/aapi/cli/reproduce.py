@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = """examples:
-  aapi reproduce                                      all figures, small: two minutes
+  aapi reproduce                                      all figures, small: three minutes
   aapi reproduce deep-sea --preset paper --workers 2  one figure, as in the paper
   aapi reproduce untuned --preset paper               AAPI without tuning, against tuned rivals
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786

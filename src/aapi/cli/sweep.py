@@ -24,7 +24,7 @@ EXAMPLES = """a study file:
   settings = { ridge = 1.0 }         # for all algorithms on this problem
 
   [[algorithms]]
-  name = "aapi"
+  name = "aapi-paper"
   eta = { from = 0.01, to = 100, points = 13 }
   tune = ["eta"]                     # on runs with another seed (tuning_runs, tuning_seed)
 

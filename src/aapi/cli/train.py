@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aapi.json_types import Setting, Settings
 
 
+CHECKPOINT_STEPS = 10_000  # between two checkpoints, about
 EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
   aapi train FrozenLake-v1 --steps 400000 --save lake.aapi
@@ -104,7 +105,6 @@ def train(options: argparse.Namespace) -> None:
         agent, settings = _resumed(options) if options.resume else _new(options)
     except InvalidInput as error:
         raise name_the_flag(error, options) from None
-    every = options.checkpoint_every or max(1, agent.algorithm.count_phases(10_000, agent.space))
     phases: list[Progress] = []
 
     def log(progress: Progress) -> None:
@@ -116,9 +116,12 @@ def train(options: argparse.Namespace) -> None:
     try:
         agent.learn(
             options.steps - first, not options.json and sys.stderr.isatty(), log, checkpoint=options.save,
-            checkpoint_every=every,
+            checkpoint_every=options.checkpoint_every or 1,
+            checkpoint_steps=None if options.checkpoint_every else CHECKPOINT_STEPS,
         )  # fmt: skip
     except KeyboardInterrupt:
+        if options.save:
+            agent.save(options.save)
         raise KeyboardInterrupt(f"after {agent.num_steps} steps{_checkpoint(agent)}") from None
     except AapiError as error:
         raise InvalidInput(f"{error}{_checkpoint(agent)}") from error
@@ -190,7 +193,7 @@ def _ending(env: Continuing) -> str:
 
 def _checkpoint(agent: Agent) -> str:
     if agent.saved is None:
-        return ""
+        return "; nothing was saved: --save FILE would have kept it"
     path, steps = agent.saved
     return f"; the last checkpoint is {path}, after {steps} steps: go on with --resume {path}"
 

@@ -33,7 +33,7 @@ class ImportanceMonteCarlo(Evaluation):
     the variance; it biases Q̂ towards the policies that acted. c, too, is their mean reward rather than π's.
 
     horizon: H, the length of returns. window: how many of the last steps are used. centre: subtract the mean reward
-    from returns. ridge: of the regression. clip: the largest weight of a return.
+    from returns. ridge: ℓ2 penalty of the regression. clip: the largest weight of a return.
     """
 
     horizon: int

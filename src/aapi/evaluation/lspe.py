@@ -33,7 +33,7 @@ class LSPE(Projected):
     a solution even then.
     The conditioning is a bound from below, the largest pivot of the regression over the smallest.
 
-    step: of every sweep. tolerance: the largest relative change at which it ends. sweeps: at the most.
+    step: step size. tolerance: the largest relative change at which it ends. sweeps: how many at the most.
     """
 
     step: float = 1.0

@@ -26,7 +26,7 @@ class PosteriorSampled(Evaluation):
     least-squares value iteration, this does to policy evaluation: noise in proportion to what is not known. It is the
     probabilities that are random, so that rewards on another scale give the same draws.
 
-    prior: visits that leading anywhere counts.
+    prior: pseudo-visits of every pair that lead anywhere.
     """
 
     prior: float = 0.01

@@ -27,8 +27,8 @@ REUSE = ("all", "window", "phase")
 class Projected(Evaluation):
     """Q̂ = φᵀw, where w solves the projected equations; see `LSTD`.
 
-    trace: λ, from 0 to below 1. ridge: of the regression. reuse: which data: all, the window's, or the phase's.
-    window: how many of the last steps are used.
+    trace: λ, from 0 to below 1. ridge: ℓ2 penalty of the regression. reuse: the data of all phases, of a window, or of
+    the last phase. window: how many of the last steps are used.
     """
 
     trace: float = 0.0

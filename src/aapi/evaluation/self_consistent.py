@@ -40,7 +40,7 @@ class SelfConsistent(Evaluation):
     anywhere, as if the run had started anew in a state drawn from ρ. With prior → 0, it is average-reward LSTD-Q on
     one-hot features. The cost is that of one system of linear equations over the states seen, however long the past.
 
-    prior: visits that leading anywhere counts. bonus: for rare visits, in ranges of the rewards.
+    prior: pseudo-visits of every pair that lead anywhere. bonus: for rarely visited pairs, times the range of rewards.
     """
 
     prior: float = 0.01

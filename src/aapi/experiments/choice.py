@@ -40,10 +40,8 @@ def check_shared_tuning(plans: Sequence[Plan]) -> None:
             raise InvalidInput(f"{shared[0].shared_tuning}: problems with other grids cannot be tuned together")
         for plan in shared if len(shared) > 1 else []:
             if score(0.0, plan.references) is None:
-                raise InvalidInput(
-                    "together needs problems whose optimum is known, and above acting at random: "
-                    f"{plan.problem} is none"
-                )
+                needs = "together needs problems whose optimum is known, and above acting at random"
+                raise InvalidInput(f"{needs}: {plan.problem} is none")
 
 
 def tuning_scores(store: Store, plan: Plan) -> NDArray[np.float64] | None:

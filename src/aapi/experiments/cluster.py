@@ -86,9 +86,8 @@ def _check_workers(client: distributed.Client, address: str | None) -> None:
     for worker, theirs in client.run(_version).items():
         if theirs != mine:
             has = f"sources {theirs}" if theirs else "no aapi"
-            raise InvalidInput(
-                f"the worker {worker} has {has}, and this machine sources {mine}: install the same version on both"
-            )
+            differs = f"the worker {worker} has {has}, and this machine sources {mine}"
+            raise InvalidInput(f"{differs}: install the same version on both")
 
 
 def _version() -> str | None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Store
     from aapi.experiments.study import Cell
     from aapi.features import Features
-    from aapi.json_types import JsonObject
     from aapi.theory import Constants
 
 VERSION = 2  # of what is stored: decompositions of another version are made again
@@ -71,21 +70,15 @@ def decomposition_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Stor
             continue
         seen.add(what)
         runs = min(cell.runs, MOST_RUNS, MOST_PHASES // phases)
-        stored = stored_decomposition(store, configuration.key, cell.seed)
-        if stored is None or "error" in stored or cast("int", stored["runs"]) < runs:
+        key = decomposition_key(configuration.key, cell.seed)
+        stored = stored_trace(store, key)
+        if stored is None or "error" in stored.about or cast("int", stored.about["runs"]) < runs:
             compute = functools.partial(_decompose_runs, configuration, cell.seed, runs)
-            key = decomposition_key(configuration.key, cell.seed)
             yield DiagnosticJob("regret decompositions", key, 1e-3 * phases * runs, compute)
 
 
-def stored_decomposition(store: Store, configuration: str, seed: int) -> JsonObject | None:
-    """What `theory.summary` found of a configuration, or {"error": …}; None if it was not computed."""
-    stored = stored_trace(store, decomposition_key(configuration, seed))
-    return None if stored is None else stored.about
-
-
 def decomposition_key(configuration: str, seed: int) -> str:
-    """The name of a decomposition in the store."""
+    """The key in the store of what `theory.summary` found of a configuration, or {"error": …}."""
     return f"regret-{VERSION}-{run_key(configuration, seed, 0)}"
 
 

@@ -117,9 +117,8 @@ class ResilientProcesses(Executor):
         try:
             _submit(self._current(), os.getpid).result()
         except BrokenProcessPool:
-            raise EngineLost(
-                'processes cannot be started here: in a script, put what starts them below if __name__ == "__main__":'
-            ) from None
+            advice = 'in a script, put what starts them below if __name__ == "__main__":'
+            raise EngineLost(f"processes cannot be started here: {advice}") from None
 
     def submit(self, fn: Callable[P, Returned], /, *args: P.args, **kwargs: P.kwargs) -> Future[Returned]:
         """Call a function in a process."""

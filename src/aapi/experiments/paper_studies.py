@@ -176,8 +176,11 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
     one_of(("all", *FIGURES, *MORE), figure=figure)
     one_of(tuple(PRESETS), preset=preset)
     chosen = PRESETS[preset]
+    if figure in MORE and chosen.shorter == 1:
+        return [_resized(study, chosen, runs, None, seed) for study in MORE[figure]]
     if figure in MORE:
-        return [_beyond_the_paper(study, chosen, runs, seed) for study in MORE[figure]]
+        fewer = [min(study.runs, 5) if runs is None else runs for study in MORE[figure]]
+        return [_resized(study, chosen, each, 1, seed) for study, each in zip(MORE[figure], fewer, strict=True)]
     algorithms, count = _tuned(chosen.points), chosen.runs if runs is None else runs
     figures = [
         replace(_resized(study, chosen, count, chosen.tuning_runs, seed), algorithms=algorithms)
@@ -191,13 +194,6 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
     )  # fmt: skip
     scaled = [{**problem, "reward_scale": SCALES} for problem in problems]
     return [*figures, one_eta, replace(one_eta, name="one η, rewards scaled", problems=scaled, tuning_runs=1)]
-
-
-def _beyond_the_paper(study: Study, preset: Preset, runs: int | None, seed: int) -> Study:
-    """A study that is not the paper's, by a preset."""
-    if preset.shorter == 1:
-        return _resized(study, preset, runs, None, seed)
-    return _resized(study, preset, min(study.runs, 5) if runs is None else runs, 1, seed)
 
 
 def _resized(study: Study, preset: Preset, runs: int | None, tuning_runs: int | None, seed: int) -> Study:

@@ -42,7 +42,12 @@ def run_studies(
     retry_failed: do runs again that failed before.
     Ctrl-C, or SIGTERM, lets the batches in flight finish and raises `Interrupted`; a second one stops at once.
     """
-    cells = _read_cells([studies] if isinstance(studies, Study) else studies)
+    studies = [studies] if isinstance(studies, Study) else studies
+    if vars(multiprocessing.current_process()).get("_inheriting"):  # a new process is reading the caller's script
+        raise InvalidInput('put what runs studies in processes below if __name__ == "__main__":')
+    if len({study.name for study in studies}) < len(studies):
+        raise InvalidInput(f"studies must have different names, not {', '.join(study.name for study in studies)}")
+    cells = [cell for study in studies for cell in study.cells()]
     name = engine or ("processes" if any(cell.problem.is_gymnasium for cell in cells) else "threads")
     start = time.perf_counter()
     with Store(out) as store:
@@ -56,14 +61,6 @@ def run_studies(
             run_diagnostics(cells, store, started, stop, progress=progress)
         store.end(session, time.perf_counter() - start)
         return summarise(store, plans)
-
-
-def _read_cells(studies: Sequence[Study]) -> list[Cell]:
-    if vars(multiprocessing.current_process()).get("_inheriting"):  # a new process is reading the caller's script
-        raise InvalidInput('put what runs studies in processes below if __name__ == "__main__":')
-    if len({study.name for study in studies}) < len(studies):
-        raise InvalidInput(f"studies must have different names, not {', '.join(study.name for study in studies)}")
-    return [cell for study in studies for cell in study.cells()]
 
 
 @dataclass

@@ -107,6 +107,8 @@ def read_algorithm(table: Mapping[str, object]) -> AlgorithmSpec:
         raise InvalidInput(f"tune must list names of settings, not {list(tune)!r}")
     settings = {key: value for key, value in table.items() if key not in ALGORITHM_KEYS}
     label, shared = _read_label(table, name) or name, bool(table.get("together", False))
+    if make is None:
+        takes = settings_of(name, evaluation="evaluation" in table)  # what settings of a problem are for
     return AlgorithmSpec(name, label, settings, tune, shared, make, takes)
 
 

@@ -34,7 +34,7 @@ NO_EFFECT = (
 # Packages whose code is taken to be known by their versions.
 KNOWN_PACKAGES = {PACKAGE, "builtins", "gymnasium", "numpy"} | set(sys.stdlib_module_names) - {"__main__"}
 IGNORED_FIELDS = {"ctx", "kind", "type_comment", "type_ignores"}  # of syntax trees: redundant, or without effect
-SPECIAL_ANNOTATIONS = ("ClassVar", "InitVar", "KW_ONLY")  # the ones that change what a dataclass does
+SPECIAL = ("ClassVar", "InitVar", "KW_ONLY")  # the ones that change what a dataclass does
 
 
 class SourceTree:
@@ -194,16 +194,12 @@ class _Cleaner(ast.NodeTransformer):
             node.annotation = None
         elif isinstance(node, ast.FunctionDef):
             node.returns = None
-        elif isinstance(node, ast.AnnAssign) and not _is_special(node.annotation):
+        elif isinstance(node, ast.AnnAssign) and not any(word in ast.unparse(node.annotation) for word in SPECIAL):
             node.annotation = ast.Constant(None)
         self.generic_visit(node)
         if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
             return node.orelse
         return node
-
-
-def _is_special(annotation: ast.expr) -> bool:
-    return any(word in ast.unparse(annotation) for word in SPECIAL_ANNOTATIONS)
 
 
 def _clean(tree: ast.Module) -> ast.Module:

@@ -82,8 +82,8 @@ class Store(Database):
     def end(self, session: int, seconds: float) -> None:
         """Note that a session came to its end."""
         with self.writing() as database:
-            row = (time.time(), seconds, session)
-            database.execute("UPDATE sessions SET ended = ?, seconds = ? WHERE id = ?", row)
+            query = "UPDATE sessions SET ended = ?, seconds = ? WHERE id = ?"
+            database.execute(query, (time.time(), seconds, session))
 
     def add(self, configuration: Configuration, label: str, outcomes: Sequence[RunOutcome]) -> None:
         """Store some runs of a configuration, all or none; those that are there already stay as they are."""
@@ -201,7 +201,8 @@ class Store(Database):
         )
         with self.errors_explained("read"):
             rows = [row for row in self.query(query) if row[0] not in used]
-            return sum(count for _, description, count in rows if _is_outdated(json.loads(description)))
+            described = [(json.loads(description), count) for _, description, count in rows]
+            return sum(n for each, n in described if each.get("sources") != source_version(modules_in(each)))
 
     def version(self) -> str:
         """A word that changes with what is stored, and with whether a process is writing."""
@@ -223,10 +224,6 @@ def session_plans(session: Session) -> list[Plan]:
 def _session_plan(text: str) -> SessionPlan | None:
     plan = json.loads(text)
     return cast("SessionPlan", plan) if isinstance(plan, dict) and plan.keys() == {"lines", "left"} else None
-
-
-def _is_outdated(description: JsonObject) -> bool:
-    return description.get("sources") != source_version(modules_in(description))
 
 
 def _run_columns(database: sqlite3.Connection, outcome: RunOutcome) -> tuple[SqlValue, ...]:

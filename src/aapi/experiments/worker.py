@@ -111,7 +111,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def pack_call(dumps: Callable[[object], bytes], call: Callable[[], object]) -> tuple[bytes, Future[object]]:
-    """A call without arguments as bytes, which `run_packed` executes in another process, and a future for its result."""
+    """A call without arguments as bytes, which `run_packed` executes in another process, and its future."""
     future: Future[object] = Future()
     future.set_running_or_notify_cancel()
     try:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PolicyIterationState:
-    """After phase k. start: when phase k + 1 begins. total: Σ_{s≤k} Q̂_s; prediction: M_{k+1}; policy: π_{k+1}."""
+    """After phase k. start: when phase k + 1 begins. total: Σ_{s≤k} Q̂_s, each times its weight.
+
+    prediction: M_{k+1}; policy: π_{k+1}.
+    """
 
     k: int
     memories: Memories
@@ -73,6 +76,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
     def update(self, state: PolicyIterationState, data: PhaseData) -> tuple[PolicyIterationState, Phase]:
         """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
         space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).on(state.space)
+        # What phases k and k + 1 count: 1, if all are of one length.
         weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
         evaluate.check(data.steps)
         seen = Experience(space, data, remember(state.memories, data, state.policy))
@@ -84,11 +88,11 @@ class PolicyIteration(Learner[PolicyIterationState]):
         leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, seen)
         guess = as_side_information(self.side_information)(leader)
         prediction = space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
-        policy = leader.follow(prediction)  # lines 8 and 9: index and π_{k+1}
+        policy = space.softmax(total + next_weight * prediction, temperature)  # lines 8 and 9: index and π_{k+1}
         after = PolicyIterationState(k, dict(seen.memories), space, data.time, total, prediction, surprise, policy)
         return after, Phase(
-            k, state.policy, data, policy, q_hat, temperature, surprise.last, next_weight * prediction, weight,
-            estimate.conditioning,
+            k, state.policy, data, policy, q_hat=q_hat, temperature=temperature, surprise=surprise.last,
+            prediction=next_weight * prediction, weight=weight, conditioning=estimate.conditioning,
         )  # fmt: skip
 
     def _weight(self, space: QSpace, k: int, start: int) -> float:

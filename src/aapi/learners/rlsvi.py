@@ -47,8 +47,8 @@ class RLSVI(FixedPhases[RLSVIState]):
     Where states can be counted all data enters, through counts of transitions; elsewhere the last `memory` transitions
     are kept. So the cost of a phase does not grow with time.
 
-    horizon: number of sweeps. form: of value iteration without an end. ridge: of the regression. noise_variance: σ².
-    memory: transitions kept where states cannot be counted.
+    horizon: number of sweeps. form: how it does without a horizon. ridge: ℓ2 penalty of the regression.
+    noise_variance: σ². memory: transitions kept where states cannot be counted.
     """
 
     phase_length: int

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 import numpy as np
 
 from aapi.checks import check_like
+from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     from aapi.array_types import Arrays
@@ -64,6 +65,11 @@ def stored(state: Any, prefix: str = "") -> Arrays:
         return _joined({f"{number}": item for number, item in enumerate(items)}, prefix)
     if isinstance(state, _Stores):
         return {f"{prefix}_{name}" if prefix else name: array for name, array in state.arrays().items()}
+    if not dataclasses.is_dataclass(state):
+        raise InvalidInput(
+            f"{prefix or 'the state'} of a learner is a {type(state).__name__}, which cannot be saved: make it an "
+            "array, a number or a tuple of these, or give the field metadata={'stored': False}"
+        )
     return _joined(_stored_fields(state), prefix)
 
 

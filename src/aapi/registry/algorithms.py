@@ -28,9 +28,9 @@ GENERAL = {
     "phase_length": Setting("phase_length", str, "steps between two policies, or growing"),
     "eta": Setting("eta", float, "scale of the temperature"),
     "norm": Setting("norm", str, "how surprise is measured: sup or span"),
-    "sampled": Setting("sampled", int, "estimate the rate from so many past differences"),
-    "schedule": Setting("schedule", str, "of the temperature: constant, sqrt or horizon"),
-    "evaluation": Setting("evaluation", str, "of policies"),
+    "sampled": Setting("sampled", int, "estimate the rate from so many past differences; all, if not given"),
+    "schedule": Setting("schedule", str, "how the temperature grows with k: constant, sqrt or horizon"),
+    "evaluation": Setting("evaluation", str, "how Q of a policy is estimated"),
     "side_information": Setting("side_information", str, "what is predicted of the next Q-function"),
     "exploration": Setting("exploration", str, "none, or parts joined by +"),
 }
@@ -58,12 +58,13 @@ def _own(name: str) -> tuple[str, ...]:
     return tuple(WORDS.get(each, each) for each in _parameters(name) if each not in PARTS_OF_ITS_OWN)
 
 
-def takes(name: str) -> tuple[str, ...]:
-    """The names of all settings of an algorithm, those of evaluations included."""
+def takes(name: str, *, evaluation: bool = True) -> tuple[str, ...]:
+    """The names of all settings of an algorithm; those of evaluations, too, unless `aapi` has its own evaluation."""
     if name not in ALGORITHMS:
         successor = f": it is now {OLD_WORDS[name]}" if name in OLD_WORDS else f": choose {', '.join(ALGORITHMS)}"
         raise InvalidInput(f"unknown algorithm {name!r}{successor}")
-    parts = ("evaluation", *_evaluation_settings(), "exploration") if _evaluates(name) else ()
+    settings = _evaluation_settings() if evaluation or name != "aapi" else ()
+    parts = ("evaluation", *settings, "exploration") if _evaluates(name) else ()
     return ("phase_length", *_own(name), *parts)
 
 
@@ -122,9 +123,10 @@ def _evaluation(
     chosen, every = given.get("evaluation", usual), _evaluation_settings()
     if chosen is None:
         if wrong := [setting for setting in every if setting in given]:
+            owners = [each for each in PARTS["evaluation"] if wrong[0] in settings_of("evaluation", each)]
+            paper = ", or take aapi-paper, which has monte-carlo" if "monte-carlo" in owners else ""
             raise InvalidInput(
-                f"{word(wrong[0])} is a setting of an evaluation: name one with {word('evaluation')}, or take "
-                "aapi-paper, which has monte-carlo"
+                f"{word(wrong[0])} belongs to {word('evaluation')} {' or '.join(owners)}: name it{paper}"
             )
         return None, {name: value for name, value in settings.items() if name not in every}
     part, fields = find("evaluation", chosen, word("evaluation")), settings_of("evaluation", chosen)

@@ -12,7 +12,7 @@ import numpy as np
 
 from aapi.experiments.choice import work_left
 from aapi.experiments.store import Session, Store, session_plans
-from aapi.report.ablation import Ablation, ablations, row_styles
+from aapi.report.ablation import Ablation, Column, ProblemKey, ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.formatting import axis_position, format_range, format_setting
 from aapi.report.sentences import sentences
@@ -127,27 +127,24 @@ def _short(values: NDArray[np.float64]) -> page_data.Numbers:
 def _ablation(ablation: Ablation, rows: Sequence[Row]) -> page_data.AblationData:
     index = {row: i for i, row in enumerate(rows)}
     columns, evaluators = ablation.columns, ablation.evaluators
+
+    def cell(problem: ProblemKey, evaluator: str, column: Column) -> int | str:
+        why = ablation.why_empty(problem, evaluator, column)
+        return why or index[ablation.cells[problem, evaluator, column]]
+
     return {
-        "study": ablation.study,
-        "evaluators": evaluators,
+        "study": ablation.study, "evaluators": evaluators,
         "columns": [
             {"group": ablation.group(c), "label": ablation.label(c), "name": ablation.name(c)} for c in columns
         ],
         "problems": [
-            {
-                "title": ablation.title(problem),
-                "cells": [
-                    [ablation.why_empty(problem, e, c) or index[ablation.cells[problem, e, c]] for c in columns]
-                    for e in evaluators
-                ],
-            }
+            {"title": ablation.title(problem), "cells": [[cell(problem, e, c) for c in columns] for e in evaluators]}
             for problem in ablation.problems
         ],
         "means": [[ablation.mean(e, c) for c in columns] for e in evaluators],
-        "effects": ablation_effects(ablation),
-        "empty_cells": list(ablation.empty_cells()),
+        "effects": ablation_effects(ablation), "empty_cells": list(ablation.empty_cells()),
         "shown": sorted(ablation.shown),
-    }
+    }  # fmt: skip
 
 
 def _tuned_points(summary: Summary, candidates: Sequence[Sensitivity]) -> Iterator[page_data.TunedPoint]:
@@ -199,13 +196,11 @@ def _traces(store: Store, rows: Sequence[Row], cells: int) -> Iterator[page_data
             count, states = tables["visits"].shape
             frames = np.unique(np.linspace(0, count - 1, max(FEWEST_PHASES, cells // states)).round().astype(int))
             yield {
-                "problem": run.problem,
-                "algorithm": run.algorithm,
+                "problem": run.problem, "algorithm": run.algorithm,
                 "space": cast("page_data.StateSpace", trace.about),
-                "phases": trace.phases[frames].tolist(),
-                "steps": trace.steps[frames].tolist(),
+                "phases": trace.phases[frames].tolist(), "steps": trace.steps[frames].tolist(),
                 "tables": {name: _packed(table[frames].astype(np.float64)) for name, table in tables.items()},
-            }
+            }  # fmt: skip
 
 
 def _packed(table: NDArray[np.float64]) -> page_data.PackedTable:

@@ -32,15 +32,8 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 
 def styles(labels: Iterable[str]) -> dict[str, Style]:
     """A style for each label. Algorithms of ours keep their colours; other labels take what is left, in order."""
-    found: dict[str, Style] = {}
     names = list(dict.fromkeys(labels))
     taken = {KNOWN[label] for label in names if label in KNOWN}
     free = [pair for pair in PALETTE if pair not in taken]
-    rest = itertools.cycle((dash, pair) for dash in DASHES for pair in free or [GREY])
-    for label in names:
-        if label in KNOWN:
-            found[label] = Style(*KNOWN[label])
-        else:
-            dash, pair = next(rest)
-            found[label] = Style(*pair, dash)
-    return found
+    rest = itertools.cycle(Style(*pair, dash) for dash in DASHES for pair in free or [GREY])
+    return {label: Style(*KNOWN[label]) if label in KNOWN else next(rest) for label in names}

@@ -83,12 +83,11 @@ def result_lines(rows: Sequence[Row]) -> Iterator[str]:
 
 def comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """Differences of means, and how often a run of the first beats one of the second."""
-    head = ("problem", "comparison", "difference of means", "P(better)")
     lines = [
         (c.title, f"{c.ours} − {c.theirs}", _interval(c.difference, ".3g"), _interval(c.improvement, ".2f"))
         for c in comparisons
     ]
-    yield from _table(head, lines)
+    yield from _table(("problem", "comparison", "difference of means", "P(better)"), lines)
 
 
 def settings_lines(rows: Sequence[Row]) -> Iterator[str]:

@@ -54,7 +54,7 @@ def live_page() -> bytes:
 
 
 def _filled(data: str) -> bytes:
-    bundle, script = _bundle(), _script()
+    (bundle, packed), script = _bundle(), _script()
     # Nothing but these two scripts may run, whatever names and messages the data holds.
     sources = " ".join(f"'sha256-{_digest(text)}'" for text in (script, bundle))
     policy = (
@@ -62,7 +62,7 @@ def _filled(data: str) -> bytes:
         f"connect-src '{'none' if data else 'self'}'; base-uri 'none'; form-action 'none'"
     )
     made, style = _asset("page.html"), _asset("style.css")
-    parts = {"policy": policy, "style": style, "bundle": _packed_bundle(), "data": data, "script": script}
+    parts = {"policy": policy, "style": style, "bundle": packed, "data": data, "script": script}
     for name, text in parts.items():
         made = made.replace(f"<!-- {name} -->", text, 1)
     return made.encode()
@@ -79,18 +79,14 @@ def _asset(name: str) -> str:
 
 
 @functools.cache
-def _bundle() -> str:
-    """Plotly's script, from the installed package."""
+def _bundle() -> tuple[str, str]:
+    """Plotly's script, from the installed package, as it is and packed."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
         raise InvalidInput("report.html needs Plotly: pip install plotly") from None
-    return str(get_plotlyjs())
-
-
-@functools.cache
-def _packed_bundle() -> str:
-    return _packed(_bundle().encode())
+    script = str(get_plotlyjs())
+    return script, _packed(script.encode())
 
 
 def _packed(text: bytes) -> str:

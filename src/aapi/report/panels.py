@@ -28,7 +28,6 @@ WIDTHS = {"one-column": 3.35, "two-column": 6.9}  # inches
 INK = "#44484d"
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 RULES: dict[Any, Any] = {  # the type of keys differs between versions of Matplotlib
-
     "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
     "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#e6e8eb", "grid.linewidth": 0.5, "lines.linewidth": 1.2, "pdf.fonttype": 42,

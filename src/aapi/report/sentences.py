@@ -45,8 +45,7 @@ def _how_tuned(rows: Sequence[Row]) -> str:
         return ""
     if any(row.chosen is None for row in tuned):
         return ", and tuning is not complete yet"
-    names = _distinct(name.replace("_", " ") for row in tuned for name in row.plan.tuned)
-    what = " or ".join(names)
+    what = " or ".join(_distinct(name.replace("_", " ") for row in tuned for name in row.plan.tuned))
     runs = format_range(row.plan.tuning_runs for row in tuned)
     others = "one other run" if runs == "1" else f"{runs} other runs"
     together = all(row.plan.shared_tuning is not None for row in tuned)

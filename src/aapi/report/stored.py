@@ -93,15 +93,13 @@ def decompositions(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic]:
 def _each(store: Store, rows: Sequence[Row], key_of: Callable[[Row], str | None]) -> Iterator[Diagnostic]:
     """Each algorithm on each problem once. Problems of one name that differ in their gains have the study added."""
     seen: set[object] = set()
-    models: dict[str, list[object]] = {}  # the gains of problems of one name
+    models: dict[str, object] = {}  # the gains of the first problem of a name
     for row in rows:
         plan = row.plan
         what, key = (plan.problem, plan.references, plan.algorithm), key_of(row)
         found = None if key is None or what in seen else stored_trace(store, key)
         if found is not None:
             seen.add(what)
-            known = models.setdefault(plan.problem, [])
-            if plan.references not in known:
-                known.append(plan.references)
-            problem = plan.problem if known[0] == plan.references else f"{plan.problem} ({plan.study})"
+            first = models.setdefault(plan.problem, plan.references)
+            problem = plan.problem if first == plan.references else f"{plan.problem} ({plan.study})"
             yield Diagnostic(problem, plan.algorithm, found)

@@ -17,7 +17,10 @@ HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "
 def closing_tables(summary: Summary) -> Iterator[str]:
     """A table for each study; where problems were tuned together, one line for each algorithm and reward scale."""
     for study, rows in summary.studies.items():
-        yield f"\n{study}: {_run_counts(rows)}"
+        first = rows[0].plan
+        others = f"{first.tuning_runs} other{'s' if first.tuning_runs > 1 else ''}"
+        tuned = f", tuned on {others}" if any(row.plan.is_tuned for row in rows) else ""
+        yield f"\n{study}: {first.runs} runs{tuned}"
         if any(row.plan.shared_tuning for row in rows):
             yield "score: 0 is acting at random, 1 the optimum; mean ± its error, and the worst"
             yield from aligned(_shared_choice(rows), right=(3, 4))
@@ -63,13 +66,6 @@ def format_regret(row: Row) -> tuple[str, str, str]:
 def by_scale(rows: Sequence[Row]) -> dict[tuple[str, float], list[Row]]:
     """The rows of each algorithm and scale of rewards."""
     return group_by(rows, lambda row: (row.plan.algorithm, row.plan.reward_scale))
-
-
-def _run_counts(rows: Sequence[Row]) -> str:
-    first = rows[0].plan
-    others = f"{first.tuning_runs} other{'s' if first.tuning_runs > 1 else ''}"
-    tuned = f", tuned on {others}" if any(row.plan.is_tuned for row in rows) else ""
-    return f"{first.runs} runs{tuned}"
 
 
 def _line(row: Row) -> tuple[str, ...]:

@@ -128,8 +128,7 @@ def start_server(folder: str | os.PathLike[str], port: int) -> ThreadingHTTPServ
         return _Server(folder, port)
     except OSError as error:
         why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
-        raise InvalidInput(
-            f"port {port} {why}: choose another with --port, or any that is free with --port 0"
-        ) from None
+        advice = "choose another with --port, or any that is free with --port 0"
+        raise InvalidInput(f"port {port} {why}: {advice}") from None
     except OverflowError:
         raise InvalidInput(f"--port must lie in 0..65535, not {port}") from None

@@ -89,7 +89,10 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
     for result in [results] if isinstance(results, Result) else results:
         if first is None or fixed is None:
             first, fixed = result, make_comparator(recorded(result)[1], against)
-        _check_alike(result, first)
+        same = result.env is first.env and result.algorithm == first.algorithm
+        if not same or not np.array_equal(result.phase_ends, first.phase_ends):
+            what = "results that are analysed together"
+            raise InvalidInput(f"{what} must be of one algorithm on one problem, equally long")
         for phases in exact_phases(result, fixed):
             multichain += int((~phases.unichain).sum())
             decompositions.append(decompose(phases, fixed))
@@ -107,12 +110,6 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
         decomposition=_stack(decompositions), errors=_stack(errors), relative_q=_stack(changes), noise=_stack(noise),
         online_learning=_stack(games) if len(games) == len(errors) else None, refused=refused,
     )  # fmt: skip
-
-
-def _check_alike(result: Result, first: Result) -> None:
-    same = result.env is first.env and result.algorithm == first.algorithm
-    if not same or not np.array_equal(result.phase_ends, first.phase_ends):
-        raise InvalidInput("results that are analysed together must be of one algorithm on one problem, equally long")
 
 
 def analysed_runs(

@@ -32,20 +32,18 @@ def summary(analysis: Analysis, checks: Sequence[BoundCheck]) -> JsonObject:
     rest = ("confinement", "unevaluated")  # zero, mostly
     shown = {part: parts.cumulated(part) for part in PARTS if part not in rest or parts.part(part).any()}
     shown_phases, shown_evaluated = _thinned(len(ends)), _thinned(int(analysis.evaluated.sum()))
-    terms = online_terms(analysis)
+    terms, games = online_terms(analysis), analysis.online_learning
+    if terms is not None and games is not None:  # in how many states of runs it is more than rounding above its bound
+        terms |= {"exceeded": (games.regret > games.bound + 1e-9 * np.abs(games.stability).max()).sum()}
     return _json_object({
-        "runs": analysis.num_runs,
-        "phases": len(ends),
-        "optimal_gain": analysis.against.gain,
-        "residual": parts.residual.max(),
-        "multichain": analysis.multichain,
-        "stiff": parts.stiff.sum(),
+        "runs": analysis.num_runs, "phases": len(ends), "optimal_gain": analysis.against.gain,
+        "residual": parts.residual.max(), "multichain": analysis.multichain, "stiff": parts.stiff.sum(),
         "totals": {part: band(values[:, -1]) for part, values in shown.items()},
         "curves": {"steps": ends[shown_phases]}
         | {part: band(values[:, shown_phases]) for part, values in shown.items()},
         "errors": {"steps": ends[analysis.evaluated][shown_evaluated]}
         | {norm: band(analysis.errors.norm(norm)[:, shown_evaluated]) for norm in ERROR_NORMS},
-        "online_learning": None if terms is None else terms | {"exceeded": _exceeded(analysis)},
+        "online_learning": terms,
         "relative_q": analysis.relative_q.constant,
         "pairs": [_check(check) for check in checks],
         "refused": analysis.refused,
@@ -55,25 +53,18 @@ def summary(analysis: Analysis, checks: Sequence[BoundCheck]) -> JsonObject:
 def examination_summary(found: Examination) -> JsonObject:
     """The same for an examination, with what it found about the problem, evaluation and growth."""
     return summary(found.analysis, found.checks) | _json_object({
-        "algorithm": found.algorithm,
-        "constants": found.constants,
+        "algorithm": found.algorithm, "constants": found.constants,
         "evaluation": {
             name: {field: value for field, value in vars(decay).items() if field != "errors"}
             for name, decay in found.decays.items()
         },
-        "theorem": found.theorem,
-        "recommended_phase_length": found.phase_lengths,
+        "theorem": found.theorem, "recommended_phase_length": found.phase_lengths,
         "growth": {
-            name: {
-                "steps": growth.steps,
-                "phase_lengths": growth.phase_lengths,
-                "regret": band(growth.regrets.T),
-                "exponent": growth.exponent,
-            }
+            name: {"steps": growth.steps, "phase_lengths": growth.phase_lengths, "regret": band(growth.regrets.T),
+                   "exponent": growth.exponent}
             for name, growth in found.growth.items()
         },
-        "exact": found.exact,
-        "refused": found.refused,
+        "exact": found.exact, "refused": found.refused,
     })  # fmt: skip
 
 
@@ -88,14 +79,6 @@ def online_terms(analysis: Analysis) -> dict[str, NDArray[np.float64]] | None:
     weights = analysis.unit * analysis.against.distribution
     terms = vars(found) | {"bound": found.bound}
     return {term: (terms[term] * weights).mean(axis=0) for term in TERMS}
-
-
-def _exceeded(analysis: Analysis) -> int:
-    """In how many states of runs the bound is exceeded by more than rounding."""
-    found = analysis.online_learning
-    if found is None:
-        return 0
-    return int((found.regret > found.bound + 1e-9 * np.abs(found.stability).max()).sum())
 
 
 def _check(check: BoundCheck) -> dict[str, object]:
