@@ -1,10 +1,12 @@
 import json
 import re
+import textwrap
 
 import pytest
 from commands import run
 
-from aapi.experiments import FIGURES, Store, reproduction
+from aapi.cli.sweep import EXAMPLES
+from aapi.experiments import FIGURES, Store, Study, read_study, reproduction
 from aapi.experiments.paper_studies import PRESETS, Preset
 
 STUDY = """
@@ -115,3 +117,17 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, arguments, message
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err
     assert not out_folder.exists()
+
+
+def test_the_study_that_help_shows_is_one(tmp_path):
+    text = textwrap.dedent(EXAMPLES.partition("a study file:\n")[2].partition("examples:")[0])
+    (tmp_path / "study.toml").write_text(text)
+    cells = read_study(tmp_path / "study.toml").cells()
+    assert len(cells) == 2 * (1 + 2)
+
+
+def test_settings_of_a_problem_go_to_the_algorithms_that_take_them():
+    problem = {"name": "ergodic", "settings": {"ridge": 7.0}}
+    names = ("aapi", "aapi-paper", "uniform")
+    cells = Study(name="s", problems=[problem], algorithms=[{"name": name} for name in names]).cells()
+    assert [cell.candidates[0].settings.get("ridge") for cell in cells] == [None, 7.0, None]

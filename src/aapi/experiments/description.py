@@ -53,8 +53,7 @@ def describe(value: object) -> Json:
     function = getattr(value, "py_func", value)  # what a kernel was compiled from
     if inspect.isfunction(function):
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        bound = describe([function.__defaults__, function.__kwdefaults__, cells])
-        return _origin(function) | {"bound": bound}
+        return _origin(function) | {"bound": describe([function.__defaults__, function.__kwdefaults__, cells])}
     raise InvalidInput(
         f"{value!r} cannot be described, so its results could not be told from those of others: make it a frozen "
         "dataclass"

@@ -126,5 +126,4 @@ def run_packed(call: bytes) -> object:
         function = pickle.loads(call)  # noqa: S301 - from this very program
     except (ImportError, AttributeError) as error:
         raise InvalidInput(f"a worker does not have what the study is made of: {error}") from None
-    result: object = function()
-    return result
+    return function()
