@@ -1,5 +1,7 @@
 """The analysis of Hao, Lazic, Abbasi-Yadkori, Joulani and Szepesvári (2021), measured: regret, its parts and bounds."""
 
+from typing import NoReturn
+
 from aapi.theory.analysis import Analysis, analyse, analysed_runs
 from aapi.theory.bounds import (
     BoundCheck,
@@ -57,3 +59,10 @@ __all__ = [
     "regret_growth",
     "theorem",
 ]
+
+_RENAMED = {"find_slips": "find_errata", "Slip": "Erratum", "measured_pairs": "check_bounds", "Pair": "BoundCheck"}
+
+
+def __getattr__(name: str) -> NoReturn:
+    successor = f": it is now {_RENAMED[name]}" if name in _RENAMED else ""
+    raise AttributeError(f"module 'aapi.theory' has no attribute {name!r}{successor}")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.errors import DoesNotExist
+from aapi.statistics import band
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from aapi.statistics import Band
     from aapi.theory.phases import Comparator, Phases
 
 STIFF = 1e6  # times the rewards: a Q that is larger
@@ -56,6 +58,10 @@ class Decomposition:
     def cumulated(self, part: str) -> NDArray[np.float64]:
         """The sum over the phases so far of one of PARTS, ([runs,] phases)."""
         return np.asarray(np.cumsum(self.part(part), axis=-1))
+
+    def band(self, part: str) -> Band:
+        """The mean over runs of `cumulated`, with a 95 % interval in each phase."""
+        return band(self.cumulated(part))
 
     def total(self, part: str) -> NDArray[np.float64]:
         """The sum over all phases of one of PARTS, ([runs])."""
