@@ -56,7 +56,7 @@ class Phase:
 
 
 class LearnerState(Protocol):
-    """What every state of a learner has; it is a frozen dataclass, and has more. k: phases learnt from so far.
+    """What the state of every learner has, which is a frozen dataclass with more in it.
 
     memories: what is remembered of the past. All data that a learner is given goes into all of them, so that others may
     add memories of their own.
@@ -64,11 +64,11 @@ class LearnerState(Protocol):
 
     @property
     def k(self) -> int:
-        """Phases learnt from."""
+        """The number of phases learnt from so far."""
 
     @property
     def memories(self) -> Memories:
-        """By their specs."""
+        """A memory for each spec."""
 
 
 S = TypeVar("S", bound=LearnerState)
@@ -186,16 +186,8 @@ class Session(Generic[S]):
         """
         last, begins = self.simulation.time + num_steps, False
         while self.simulation.time < last:
-            stretch, now = self.learner.act(self.state), self.simulation.time
-            if not isinstance(stretch, Stretch):
-                raise InvalidInput(f"`act` returns a Stretch, not {type(stretch).__name__}")
-            at_least(1, **{"the steps of a stretch": stretch.steps})
-            at_least(0, **{"the start of a stretch": stretch.start})
-            if stretch.steps > LONGEST:
-                raise InvalidInput(f"a stretch has at most {LONGEST} steps, not {stretch.steps}")
-            if stretch.start > now or (begins and stretch.start < now):
-                raise InvalidInput(f"a stretch must start where the last one ended, after {now} steps: {stretch.start}")
-            data = self.simulation.rollout(stretch, last - now)
+            stretch = _check_stretch(self.learner.act(self.state), self.simulation.time, begins)
+            data = self.simulation.rollout(stretch, last - self.simulation.time)
             begins = data.complete
             if data.complete:
                 yield self._update(data)
@@ -216,6 +208,19 @@ class Session(Generic[S]):
                 data.streams[:] = streams
             raise
         return phase
+
+
+def _check_stretch(stretch: object, now: int, begins: bool) -> Stretch:
+    """What `act` returned, if it makes sense after `now` steps. begins: whether it must be a new one."""
+    if not isinstance(stretch, Stretch):
+        raise InvalidInput(f"`act` returns a Stretch, not {type(stretch).__name__}")
+    at_least(1, **{"the steps of a stretch": stretch.steps})
+    at_least(0, **{"the start of a stretch": stretch.start})
+    if stretch.steps > LONGEST:
+        raise InvalidInput(f"a stretch has at most {LONGEST} steps, not {stretch.steps}")
+    if stretch.start > now or (begins and stretch.start < now):
+        raise InvalidInput(f"a stretch must start where the last one ended, after {now} steps: {stretch.start}")
+    return stretch
 
 
 def _check_state(state: S) -> S:
