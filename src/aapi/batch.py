@@ -76,7 +76,6 @@ def run(
     if chunk is not None:
         at_least(1, chunk=chunk)
     size = 1 if not learner.lockstep else -(-num_runs // threads) if chunk is None else chunk
-    at_least(1, chunk=size)
     chunks = [runs[i : i + size] for i in range(0, num_runs, size)]
     start = time.perf_counter()
     stop, pool = threading.Event(), ThreadPoolExecutor(threads)

@@ -9,7 +9,7 @@ import pytest
 import aapi
 from aapi.errors import InvalidInput
 from aapi.registry import PARTS, register
-from aapi.registry.algorithms import make_algorithm, takes
+from aapi.registry.algorithms import make_algorithm, settings_for, takes
 from aapi.registry.parts import evaluates_off_policy, settings_of
 
 SOURCE = """
@@ -32,7 +32,7 @@ class MonteCarlo(Evaluation):
 
 @dataclass(frozen=True)
 class Mine(Uniform):
-    pass
+    boldness: int = 3
 
 number = 5
 """
@@ -64,8 +64,10 @@ def test_a_registered_part_has_settings_and_is_saved_and_loaded(module, tmp_path
 
 def test_a_registered_algorithm_has_a_name(module):
     register("algorithm", "mine", "parts_of_my_own:Mine")
-    assert takes("mine") == ("phase_length",)
-    assert make_algorithm("mine", {"phase_length": 7}, {})[0] == module.Mine(phase_length=7)
+    assert takes("mine") == ("phase_length", "boldness")
+    assert make_algorithm("mine", {"phase_length": 7, "boldness": 2}, {})[0] == module.Mine(phase_length=7, boldness=2)
+    (usage,) = settings_for()["boldness"]  # of which the command makes a flag
+    assert (usage.setting.type, usage.words) == (int, ("mine",))
 
 
 @pytest.mark.parametrize(
@@ -77,8 +79,8 @@ def test_a_registered_algorithm_has_a_name(module):
         (("evaluation", "own", "no_module:Own"), "must be module:Class, and is not to be had: ModuleNotFoundError"),
         (("evaluation", "own", "parts_of_my_own:Nothing"), "must be module:Class, and is not to be had: KeyError"),
         (("evaluation", "own", "parts_of_my_own:number"), "must be a dataclass"),
-        (("evaluation", "lstd", "parts_of_my_own:Own"), "there is a evaluation called lstd or Own already"),
-        (("evaluation", "mine", "parts_of_my_own:MonteCarlo"), "called mine or MonteCarlo already"),
+        (("evaluation", "lstd", "parts_of_my_own:Own"), "the evaluation lstd or Own exists already"),
+        (("evaluation", "mine", "parts_of_my_own:MonteCarlo"), "the evaluation mine or MonteCarlo exists already"),
     ],
 )
 def test_odd_words_and_places_are_refused(module, arguments, message):

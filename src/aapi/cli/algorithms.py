@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
 
 GROUP = "the algorithm (defaults depend on the problem, and are printed)"
-CHOICES = {
-    "norm": ("sup", "span"), "schedule": ("constant", "sqrt", "horizon"), "reuse": ("phase", "window", "all"),
-    "form": ("relative", "finite-horizon", "discounted"),
-}  # fmt: skip
 
 
 def add_algorithm_arguments(command: Parser, *, exact: bool, default: str = "aapi") -> None:
@@ -26,6 +22,10 @@ def add_algorithm_arguments(command: Parser, *, exact: bool, default: str = "aap
 
 
 def _add(command: Parser, exact: bool, default: str) -> None:
+    from aapi.approximation import NORMS
+    from aapi.evaluation.projected import REUSE
+    from aapi.improvement.learning_rate import SCHEDULES
+    from aapi.learners.rlsvi import FORMS
     from aapi.registry.algorithms import ALGORITHMS, settings_for
     from aapi.registry.parts import PARTS
 
@@ -34,10 +34,11 @@ def _add(command: Parser, exact: bool, default: str) -> None:
         help=f"{', '.join(ALGORITHMS)}; aapi needs no tuning, aapi-paper is the paper's (default: {default})",
     )  # fmt: skip
     group = command.add_argument_group(GROUP)
-    choices = CHOICES | {
+    choices = {
+        "norm": NORMS, "schedule": SCHEDULES, "reuse": REUSE, "form": FORMS,
         "evaluation": tuple(each for each in PARTS["evaluation"] if exact or each != "exact"),
         "side_information": tuple(PARTS["side_information"]),
-    }
+    }  # fmt: skip
     for name, usages in settings_for().items():
         text = "; ".join(f"{each.setting.help} ({', '.join(each.words)})".strip() for each in usages)
         kind = usages[0].setting.type

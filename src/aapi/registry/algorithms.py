@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 ALGORITHMS = PARTS["algorithm"]
 OLD_WORDS = {"untuned": "aapi (aapi.AAPI() without tuning; the paper's algorithm is aapi-paper)"}
-WORDS = {"num_sampled": "sampled"}  # of the command, where they are others than those of Python
-PARTS_OF_ITS_OWN = ("phase_length", "evaluate", "exploration")
+FLAG_NAMES = {"num_sampled": "sampled"}  # where they are not the names of arguments
+MADE_APART = ("phase_length", "evaluate", "exploration")
 # What algorithms are told that is no field of a part.
-GENERAL = {
+ALGORITHM_SETTINGS = {
     "phase_length": Setting("phase_length", str, "steps between two policies, or growing"),
     "eta": Setting("eta", float, "scale of the temperature"),
     "norm": Setting("norm", str, "how surprise is measured: sup or span"),
@@ -55,7 +55,7 @@ def _evaluates(name: str) -> bool:
 
 def _own(name: str) -> tuple[str, ...]:
     """What an algorithm itself is told, in the words of the command, beside the lengths of its phases."""
-    return tuple(WORDS.get(each, each) for each in _parameters(name) if each not in PARTS_OF_ITS_OWN)
+    return tuple(FLAG_NAMES.get(each, each) for each in _parameters(name) if each not in MADE_APART)
 
 
 def takes(name: str, *, evaluation: bool = True) -> tuple[str, ...]:
@@ -75,18 +75,17 @@ def _evaluation_settings() -> tuple[str, ...]:
 def settings_for() -> dict[str, list[Usage]]:
     """Every setting there is, in order, with the algorithms and evaluations that take it."""
     found: dict[str, list[Usage]] = {}
-    for name, setting in GENERAL.items():
+    for name, setting in ALGORITHM_SETTINGS.items():
         owners = tuple(each for each in ALGORITHMS if name in ("phase_length", *_own(each)))
         if name in ("evaluation", "exploration"):
             owners = tuple(each for each in ALGORITHMS if _evaluates(each))
         found[name] = [Usage(setting, owners)]
-    parts = [("evaluation", word) for word in PARTS["evaluation"]] + [("learner", "rlsvi")]
-    for kind, word in parts:
+    for kind, word in [(each, word) for each in ("evaluation", "algorithm") for word in PARTS[each]]:
         for name, setting in settings_of(kind, word).items():
-            usages = found.setdefault(name, [])
-            same = next((i for i, each in enumerate(usages) if each.setting.help == setting.help), None)
             if name == "phase_length":
                 continue
+            usages = found.setdefault(name, [])
+            same = next((i for i, each in enumerate(usages) if each.setting.help == setting.help), None)
             if same is None:
                 usages.append(Usage(setting, (word,)))
             else:

@@ -107,7 +107,7 @@ def register(kind: str, word: str, where: str) -> None:
     others = {each: there for each, there in PARTS[kind].items() if there != where}
     name = where.rpartition(":")[2]
     if word in others or name in {there.rpartition(":")[2] for there in others.values()}:
-        raise InvalidInput(f"there is a {kind} called {word} or {name} already: choose another name")
+        raise InvalidInput(f"the {kind} {word} or {name} exists already: choose another name")
     if not dataclasses.is_dataclass(target) and kind != "algorithm":
         raise InvalidInput(f"{where} must be a dataclass")
     PARTS[kind][word] = where
