@@ -48,7 +48,7 @@ def agent_settings(env: gymnasium.Env[object, object], features: AgentFeatures |
 
     countable = all(observations_of(env.observation_space).counts)
     tables = isinstance(features, OneHot) or (features is None and countable)
-    return TABLES if tables else _vectors(algorithm)
+    return TABLES if tables and algorithm != "rlsvi" else _vectors(algorithm)  # TABLES is for Monte Carlo
 
 
 def _vectors(algorithm: str) -> Settings:
