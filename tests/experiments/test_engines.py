@@ -339,5 +339,5 @@ def test_workers_with_other_sources_are_refused(tmp_path, monkeypatch, cluster):
 def test_without_dask_it_is_said_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "aapi.experiments.cluster", raising=False)
-    with pytest.raises(InvalidInput, match=r"needs Dask: pip install 'aapi\[dask\]'"):
+    with pytest.raises(InvalidInput, match=r"needs Dask: pip install -e '\.\[dask\]'"):
         run_studies(long_study(1000, 2), tmp_path, engine="dask")

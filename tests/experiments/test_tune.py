@@ -134,7 +134,7 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, arguments, message
 def test_without_optuna_the_extra_is_named(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     status, _, err = run(capsys, "tune", "ergodic", "--search", "eta=1..2", "--out", str(tmp_path))
-    assert (status, err) == (2, "aapi tune: tuning needs Optuna: pip install 'aapi[tune]'\n")
+    assert (status, err) == (2, "aapi tune: tuning needs Optuna: pip install -e '.[tune]' in the clone\n")
 
 
 def test_a_damaged_journal_is_left_as_it_is(tmp_path):

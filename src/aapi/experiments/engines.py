@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from aapi.checks import at_least, one_of
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, install_extra
 from aapi.experiments.worker import CrashedBatch, EngineLost, pack_call, run_packed
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def start_engine(name: str, workers: int | None = None, address: str | None = No
         try:
             from aapi.experiments.cluster import start_cluster
         except ImportError:
-            raise InvalidInput("the engine dask needs Dask: pip install 'aapi[dask]'") from None
+            raise InvalidInput(f"the engine dask needs Dask: {install_extra('dask')}") from None
         with start_cluster(count, address) as started:
             yield Engine(*started)
         return

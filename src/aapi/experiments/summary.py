@@ -46,10 +46,11 @@ class Row:
 
     @property
     def fraction(self) -> float | None:
-        """Of the optimal gain, if that is known and positive."""
-        if self.rewards is None or self.plan.optimal_gain is None or self.plan.optimal_gain <= 0.0:
+        """Of the optimal gain, if that is known and positive, and what was earned is not negative: no share of it."""
+        best = self.plan.optimal_gain
+        if self.rewards is None or best is None or best <= 0.0 or self.rewards.mean.estimate < 0.0:
             return None
-        return self.rewards.mean.estimate / self.plan.optimal_gain
+        return self.rewards.mean.estimate / best
 
     @property
     def score(self) -> float | None:

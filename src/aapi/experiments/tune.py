@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from aapi.checks import at_least
-from aapi.errors import AapiError, InvalidInput
+from aapi.errors import AapiError, InvalidInput, install_extra
 from aapi.experiments.agent_runs import close_environment, new_agent
 from aapi.experiments.compiled_runs import compiled_result
 from aapi.experiments.configuration import Configuration, FeatureMap, MakeAlgorithm, configure
@@ -133,7 +133,7 @@ def _require_optuna() -> None:
     try:
         import optuna
     except ImportError:
-        raise InvalidInput("tuning needs Optuna: pip install 'aapi[tune]'") from None
+        raise InvalidInput(f"tuning needs Optuna: {install_extra('tune')}") from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 

@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, did_you_mean
 from aapi.presets import AAPI_SETTINGS
 from aapi.registry.parts import PARTS, Setting, find, settings_of, word_for
 
@@ -61,7 +61,8 @@ def _own(name: str) -> tuple[str, ...]:
 def takes(name: str, *, evaluation: bool = True) -> tuple[str, ...]:
     """The names of all settings of an algorithm; those of evaluations, too, unless `aapi` has its own evaluation."""
     if name not in ALGORITHMS:
-        successor = f": it is now {OLD_WORDS[name]}" if name in OLD_WORDS else f": choose {', '.join(ALGORITHMS)}"
+        hint = f"{did_you_mean(name, ALGORITHMS)}: choose {', '.join(ALGORITHMS)}"
+        successor = f": it is now {OLD_WORDS[name]}" if name in OLD_WORDS else hint
         raise InvalidInput(f"unknown algorithm {name!r}{successor}")
     settings = _evaluation_settings() if evaluation or name != "aapi" else ()
     parts = ("evaluation", *settings, "exploration") if _evaluates(name) else ()
@@ -160,7 +161,7 @@ def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str,
         if wrong := [part for part in parts if part not in PARTS["exploration"]]:
             raise InvalidInput(
                 f"{word('exploration')} must be none, or of {', '.join(PARTS['exploration'])}, joined by +, not "
-                f"{wrong[0]!r}"
+                f"{wrong[0]!r}{did_you_mean(wrong[0], PARTS['exploration'])}"
             )
         arguments["exploration"] = tuple(find("exploration", part)() for part in parts)
     return arguments
@@ -196,3 +197,19 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
 def algorithm_word(learner: AnyLearner) -> str:
     """What an algorithm is called."""
     return str(describe_learner(learner).get("algorithm", type(learner).__name__))
+
+
+def learner_settings(learner: AnyLearner) -> dict[str, Value]:
+    """The settings of a learner, by the names that `make_algorithm` takes; nothing for one of the user's own."""
+    from aapi.learners import Exploring
+
+    described, inner = describe_learner(learner), learner.learner if isinstance(learner, Exploring) else learner
+    if not described:
+        return {}
+    fields = vars(inner)
+    for part in ("evaluate", "learning_rate"):
+        fields = fields | (vars(fields[part]) if part in fields else {})
+    found = {FLAG_NAMES.get(name, name): value for name, value in fields.items()} | described
+    found["phase_length"] = word_for("schedule", fields["phase_length"]) or fields["phase_length"]
+    known = takes(str(described["algorithm"]))
+    return {name: found[name] for name in known if isinstance(found.get(name), bool | int | float | str)}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from aapi.errors import InvalidInput, one_line
+from aapi.errors import InvalidInput, did_you_mean, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +117,8 @@ def register(kind: str, word: str, where: str) -> None:
 def find(kind: str, word: str, called: str | None = None) -> Callable[..., Any]:
     """The class that a word stands for. called: what a message calls the kind."""
     if word not in PARTS[kind]:
-        raise InvalidInput(f"{called or kind} must be {' or '.join(PARTS[kind])}, not {word!r}")
+        hint = did_you_mean(word, PARTS[kind])
+        raise InvalidInput(f"{called or kind} must be {' or '.join(PARTS[kind])}, not {word!r}{hint}")
     return _imported(PARTS[kind][word])
 
 

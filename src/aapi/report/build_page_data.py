@@ -14,7 +14,7 @@ from aapi.experiments.choice import work_left
 from aapi.experiments.store import Session, Store, session_plans
 from aapi.report.ablation import Ablation, Column, ProblemKey, ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.formatting import axis_position, format_range, format_setting
+from aapi.report.formatting import axis_position, format_range, format_setting, format_settings
 from aapi.report.sentences import sentences
 from aapi.report.stored import decompositions, learner_traces, read_curve
 from aapi.report.tables import failures, format_choice
@@ -98,7 +98,7 @@ def _row(row: Row, curve: page_data.CurveData | None) -> page_data.RowData:
         "worst": None if rewards is None else rewards.worst,
         "fraction": row.fraction, "score": row.score, "regret": row.regret, "seconds": row.seconds,
         "optimal_gain": plan.optimal_gain,
-        "settings": ", ".join(f"{name.replace('_', ' ')} {format_setting(value)}" for name, value in settings.items()),
+        "settings": format_settings(settings, format_setting),
         "curve": curve,
     }  # fmt: skip
 

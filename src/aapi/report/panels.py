@@ -7,7 +7,7 @@ import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, install_extra
 from aapi.files import atomic_write
 from aapi.progress import progress_bars
 
@@ -55,7 +55,7 @@ def drawing() -> Iterator[Callable[[], Figure]]:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        raise InvalidInput("figures need matplotlib: pip install 'aapi[plots]'") from None
+        raise InvalidInput(f"figures need matplotlib: {install_extra('plots')}") from None
     except ValueError as error:  # MPLBACKEND, or a file of settings
         raise InvalidInput(f"matplotlib does not like its settings: {error}") from None
 

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 from commands import run
 
-from aapi.cli.sweep import EXAMPLES
+from aapi.cli.studies import SWEEP_EXAMPLES
 from aapi.experiments import FIGURES, Store, Study, read_study, reproduction
 from aapi.experiments.paper_studies import PRESETS, Preset
 
@@ -120,7 +120,7 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, arguments, message
 
 
 def test_the_study_that_help_shows_is_one(tmp_path):
-    text = textwrap.dedent(EXAMPLES.partition("a study file:\n")[2].partition("examples:")[0])
+    text = textwrap.dedent(SWEEP_EXAMPLES.partition("a study file:\n")[2].partition("examples:")[0])
     (tmp_path / "study.toml").write_text(text)
     cells = read_study(tmp_path / "study.toml").cells()
     assert len(cells) == 2 * (1 + 2)
