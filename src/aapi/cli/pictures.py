@@ -21,9 +21,9 @@ LEAST_WIDTH = 8  # of bars
 
 def solution_picture(mdp: FiniteMDP, solution: Solution) -> Iterator[str]:
     """The optimal policy in the states it visits in the long run, or in all, with the share of time spent in each."""
-    shape, shares = _grid(mdp), _shares(mdp, solution)
-    if shares is None:
-        return
+    if not _is_small(mdp) or len(solution.values.chain.recurrent_classes) > 1:
+        return  # with several classes, the shares depend on the start
+    shape, shares = _grid(mdp), solution.values.stationary_distribution
     if shape is not None:
         yield "the optimal policy, row by row, in the states it visits in the long run:"
         yield from _rows(mdp, shape, solution.policy, shares > 0.0)
@@ -73,28 +73,22 @@ def _dot() -> str:
     return coloured("·" if fancy() else ".", 2)
 
 
-def _action_names(mdp: FiniteMDP) -> Sequence[str]:
-    return _printable(mdp.action_names or [f"action {action}" for action in range(mdp.num_actions)])
-
-
-def _printable(names: Sequence[str]) -> list[str]:
-    """Names with ? for control characters, which a model file may contain."""
+def _names(given: Sequence[str] | None, default: str, count: int) -> list[str]:
+    """Names with ? for control characters, which a model file may contain; numbers, if there are none."""
+    names = given or [default.format(number) for number in range(count)]
     return ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names]
 
 
-def _state_labels(mdp: FiniteMDP) -> Sequence[str]:
-    return _printable(mdp.state_names or [str(state) for state in range(mdp.num_states)])
+def _action_names(mdp: FiniteMDP) -> list[str]:
+    return _names(mdp.action_names, "action {}", mdp.num_actions)
+
+
+def _state_labels(mdp: FiniteMDP) -> list[str]:
+    return _names(mdp.state_names, "{}", mdp.num_states)
 
 
 def _is_small(mdp: FiniteMDP) -> bool:
     return mdp.num_states <= MOST_ROWS or _grid(mdp) is not None
-
-
-def _shares(mdp: FiniteMDP, solution: Solution) -> NDArray[np.float64] | None:
-    """The share of time that the optimal policy spends in each state; None if that depends on the start."""
-    if not _is_small(mdp) or len(solution.values.chain.recurrent_classes) > 1:
-        return None
-    return solution.values.stationary_distribution
 
 
 def _grid(mdp: FiniteMDP) -> tuple[int, int] | None:

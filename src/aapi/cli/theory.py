@@ -129,15 +129,11 @@ def read_algorithms(
 
 def check_out(out: Path) -> None:
     """Raise an error now, before a long computation, if figures cannot be drawn or the folder cannot be made."""
-    from aapi.report.panels import drawing
+    from aapi.report.panels import drawing, make_folder
 
     with drawing():
         pass
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        why = "it is a file" if out.is_file() else error.strerror
-        raise InvalidInput(f"cannot make the folder {out}: {why}; choose another with --out") from None
+    make_folder(out)
 
 
 def write(out: Path, found: Examination, summary: Mapping[str, Json], *, progress: bool) -> list[Path]:

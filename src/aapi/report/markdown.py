@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aapi.experiments.plan import titled
-from aapi.files import atomic_write
 from aapi.report.ablation import Ablation, ablations
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.formatting import candidate_text, format_interval, format_score, format_settings
@@ -14,24 +12,16 @@ from aapi.report.tables import by_scale, failures, format_choice, format_regret,
 from aapi.theory import PARTS
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.report.stored import Diagnostic
     from aapi.statistics import Interval
 
-FILE = "results.md"
 
-
-def write_markdown(
-    summary: Summary, folder: str | os.PathLike[str], commands: Sequence[str], parts: Sequence[Diagnostic] = ()
-) -> Path:
-    """Write the page into the folder, and return its path. commands: those that made the runs; parts: of regret."""
-    path = Path(folder) / FILE
-    with atomic_write(path) as file:
-        file.write("\n".join([*_page(summary, commands, parts), ""]).encode())
-    return path
+def markdown_page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic] = ()) -> str:
+    """The page. commands: those that made the runs; parts: of regret."""
+    return "\n".join([*_page(summary, commands, parts), ""])
 
 
 def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic]) -> Iterator[str]:

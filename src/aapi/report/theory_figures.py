@@ -9,7 +9,7 @@ import numpy as np
 
 from aapi.report import colours
 from aapi.report.colours import styles
-from aapi.report.panels import INK, FigureFile, Legend, Panel, draw_band, draw_line, drawing, write_panels
+from aapi.report.panels import INK, Legend, Panel, Panels, draw_band, draw_line, write_panels
 from aapi.statistics import Band, band
 from aapi.theory import Examination, mixing_bound, printed_constant, proven_constant
 from aapi.theory.bounds import DELTA
@@ -42,14 +42,13 @@ def write_theory_figures(
 ) -> list[Path]:
     """Draw all figures into a folder, and return their paths."""
     files = [
-        FigureFile(out / f"theory-{name}", panels, "one-column" if len(panels) == 1 else "two-column")
-        for name, panels in theory_figures(examined)
+        (out / f"theory-{name}", panels, "one-column" if len(panels) == 1 else "two-column")
+        for name, panels in _theory_figures(examined)
     ]
-    with drawing() as new_figure:
-        return write_panels(new_figure, files, formats, progress=progress)
+    return write_panels(files, formats, progress=progress)
 
 
-def theory_figures(examined: Examination) -> Iterator[tuple[str, dict[str, Panel]]]:
+def _theory_figures(examined: Examination) -> Iterator[tuple[str, Panels]]:
     """Names, and panels by title."""
     decomposition = examined.analysis.decomposition
     rest = [name for name in REST if decomposition.part(name).any()]
