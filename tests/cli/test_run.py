@@ -142,7 +142,7 @@ def test_a_constant_curve_is_plotted(capsys, tmp_path):
         (
             "--algorithm aapi-paper --side-information predicted",
             "--side-information predicted evaluates policies that have not acted yet, which --evaluation monte-carlo "
-            "cannot: use --evaluation self-consistent or --evaluation lstd",
+            "cannot: use self-consistent or lstd",
         ),
         ("--exploration discovery --exploration uniform", "argument --exploration: it is given twice; join parts by +"),
         ("--exploration discovry", "joined by +, not 'discovry' (did you mean discovery?)"),

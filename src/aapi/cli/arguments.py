@@ -53,14 +53,26 @@ def errors_name_flags(options: argparse.Namespace) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        from aapi.registry.parts import PARTS
-
         name, _, rest = str(error).partition(" ")
-        text = f"{flag(name) if name in vars(options) else PARAMETERS.get(name, name)} {rest}"
-        for kind in ("evaluation", "side_information", "exploration", "features"):
-            for word, place in PARTS[kind].items():
-                text = re.sub(rf"\b{place.rpartition(':')[2]}\b(\(.*?\))?", f"{flag(kind)} {word}", text)
-        raise InvalidInput(text) from None
+        called = flag(name) if name in vars(options) else PARAMETERS.get(name, name)
+        raise InvalidInput(_with_words(f"{called} {rest}")) from None
+
+
+def _with_words(message: str) -> str:
+    """A message with the words for the classes of parts, after their flag where it is the first one of its kind."""
+    from aapi.registry.parts import PARTS
+
+    kinds = ("evaluation", "side_information", "exploration", "features")
+    words = {place.rpartition(":")[2]: (kind, word) for kind in kinds for word, place in PARTS[kind].items()}
+    named: set[str] = set()
+
+    def word_of(match: re.Match[str]) -> str:
+        kind, word = words[match[1]]
+        called = word if kind in named else f"{flag(kind)} {word}"
+        named.add(kind)
+        return called
+
+    return re.sub(rf"\b({'|'.join(words)})\b(\(.*?\))?", word_of, message)
 
 
 def add_problem(command: Parser, others: str = "or a model file (.npz)", *, finite: bool = False) -> None:

@@ -107,21 +107,21 @@ def _share(result: Result, earned: float) -> str:
     """
     import numpy as np
 
-    from aapi.experiments.choice import score
     from aapi.mdp import FiniteMDP, policy_values
 
     env, best = result.env, result.optimal_gain
     if not isinstance(env, FiniteMDP):
         return ""
-    if env.rewards.min() >= 0.0:
-        return f", {earned / best:.1%} of the optimum" if best > 0.0 else ""
-    try:
+    start, of_what = 0.0, "of the optimum"
+    if env.rewards.min() < 0.0:
         uniform = np.full((env.num_states, env.num_actions), 1.0 / env.num_actions)
-        random = float(policy_values(env, uniform).gains[env.initial_state])
-    except (DoesNotExist, TooLarge):
-        return ""
-    share = score(earned, (random, best))
-    return "" if share is None else f", {share:.1%} of the way from acting at random to the optimum"
+        try:
+            start = float(policy_values(env, uniform).gains[env.initial_state])
+        except (DoesNotExist, TooLarge):
+            return ""
+        of_what = "of the way from acting at random to the optimum"
+    differ = best - start > 1e-9 * max(abs(best), abs(start))
+    return f", {(earned - start) / (best - start):.1%} {of_what}" if differ else ""
 
 
 def _diagnostics(result: Result) -> Iterator[tuple[str, str]]:
