@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aapi.cli.text import bar, coloured, fancy, line_length, marks
+from aapi.cli.text import BLUE, FAINT, bar, coloured, fancy, line_length, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ def solution_picture(mdp: FiniteMDP, solution: Solution) -> Iterator[str]:
         return
     yield f"{'state':<{states}}  {'action':<{actions}}  share of time"
     for label, action, share in zip(labels, solution.policy, shares, strict=True):
-        drawn = coloured(bar(share / max(shares), width), 34)
+        drawn = coloured(bar(share / max(shares), width), BLUE)
         yield f"{label:<{states}}  {names[action]:<{actions}}  {share:<6.3f}  {drawn}".rstrip()
 
 
@@ -57,20 +57,20 @@ def learned_picture(mdp: FiniteMDP, policies: NDArray[np.float64]) -> Iterator[s
         return
     yield "probability of the optimal action at the end, mean over runs, by state:"
     for label, chance in zip(labels, mean[range(mdp.num_states), solve(mdp).policy], strict=True):
-        yield f"  {label:>{states}}  {chance:.3f}  {coloured(bar(chance, width), 34)}".rstrip()
+        yield f"  {label:>{states}}  {chance:.3f}  {coloured(bar(chance, width), BLUE)}".rstrip()
 
 
 def _rows(
     mdp: FiniteMDP, shape: tuple[int, int], actions: NDArray[np.int64], shown: NDArray[np.bool_]
 ) -> Iterator[str]:
-    letters = [coloured(mark, 34) for mark in marks(_action_names(mdp))]
+    letters = [coloured(mark, BLUE) for mark in marks(_action_names(mdp))]
     drawn = [letters[action] if show else _dot() for action, show in zip(actions, shown, strict=True)]
     for row in range(shape[0]):
         yield "  " + " ".join(drawn[row * shape[1] : (row + 1) * shape[1]])
 
 
 def _dot() -> str:
-    return coloured("·" if fancy() else ".", 2)
+    return coloured("·" if fancy() else ".", FAINT)
 
 
 def _names(given: Sequence[str] | None, default: str, count: int) -> list[str]:
