@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
-from numpy.typing import NDArray
 
 from aapi.errors import DoesNotExist
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
-Matrix: TypeAlias = Any  # FloatArray | scipy.sparse.csr_array: scipy ships no types
+if TYPE_CHECKING:
+    from aapi.array_types import FloatArray, IntArray, Matrix
 
 REDUCTION_SIZE = 400  # up to this size, states are eliminated without a subtraction
 # From this size on, a sparse system is tried by GMRES before it is factorised. On random graphs a factorisation fills
