@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from aapi.gymnasium_types import Observation, Space
 
 
-Action: TypeAlias = Any  # a number or an array, as the action space of the environment says
-Info: TypeAlias = dict[str, Any]  # what reset() and step() return besides; also the options of reset()
 Encoder: TypeAlias = "Callable[[Observation], Any]"  # from an observation to a state: an index or a vector
 Reader: TypeAlias = "Callable[[Observation], Iterable[Any]]"  # from an observation to its numbers, in order
 
@@ -74,38 +72,28 @@ def check_vector(vector: NDArray[np.float64], dimension: int) -> NDArray[np.floa
 
 def observations_of(space: Space) -> Observations:
     """How to read the observations of a space."""
-    low: list[float] = []
-    high: list[float] = []
-    counts: list[int] = []
-    for leaf in _leaves(space):
-        if isinstance(leaf, spaces.Discrete):
-            bounds = [(float(leaf.start), float(leaf.start + leaf.n - 1), int(leaf.n))]
-        elif isinstance(leaf, spaces.MultiDiscrete):
-            pairs = zip(np.ravel(leaf.start), np.ravel(leaf.nvec), strict=True)
-            bounds = [(float(start), float(start + n - 1), int(n)) for start, n in pairs]
-        elif isinstance(leaf, spaces.MultiBinary):
-            bounds = [(0.0, 1.0, 2)] * math.prod(leaf.shape)
-        elif isinstance(leaf, spaces.Box):
-            bounds = [(float(a), float(b), 0) for a, b in zip(np.ravel(leaf.low), np.ravel(leaf.high), strict=True)]
-        else:
-            raise InvalidInput(
-                f"observations of {leaf} are not supported: they may be Box, Discrete, MultiDiscrete or MultiBinary, "
-                "or a Tuple or Dict of these"
-            )
-        for a, b, count in bounds:
-            low.append(a)
-            high.append(b)
-            counts.append(count)
-    return Observations(tuple(low), tuple(high), tuple(counts), _reader(space))
+    numbers = _numbers(space)
+    low, high = (tuple(number[i] for number in numbers) for i in (0, 1))
+    return Observations(low, high, tuple(count for _, _, count in numbers), _reader(space))
 
 
-def _leaves(space: Space) -> list[Space]:
-    """The spaces that a Dict or a Tuple is made of, or the space itself."""
-    if isinstance(space, spaces.Dict):
-        return [leaf for part in space.values() for leaf in _leaves(part)]
-    if isinstance(space, spaces.Tuple):
-        return [leaf for part in space for leaf in _leaves(part)]
-    return [space]
+def _numbers(space: Space) -> list[tuple[float, float, int]]:
+    """The lower bound, the upper bound and the count of each number of an observation."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = space.values() if isinstance(space, spaces.Dict) else space
+        return [number for part in parts for number in _numbers(part)]
+    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        sizes = space.n if isinstance(space, spaces.Discrete) else space.nvec
+        pairs = zip(np.ravel(space.start), np.ravel(sizes), strict=True)
+        return [(float(start), float(start + n - 1), int(n)) for start, n in pairs]
+    if isinstance(space, spaces.MultiBinary):
+        return [(0.0, 1.0, 2)] * math.prod(space.shape)
+    if isinstance(space, spaces.Box):
+        return [(float(a), float(b), 0) for a, b in zip(np.ravel(space.low), np.ravel(space.high), strict=True)]
+    raise InvalidInput(
+        f"observations of {space} are not supported: they may be Box, Discrete, MultiDiscrete or MultiBinary, "
+        "or a Tuple or Dict of these"
+    )
 
 
 def _reader(space: Space) -> Reader:
