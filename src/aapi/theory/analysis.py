@@ -24,8 +24,9 @@ from aapi.theory.relative_q import RelativeQ, relative_q
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from aapi.array_types import BoolArray, FloatArray, IntArray
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
@@ -48,11 +49,11 @@ class Analysis:
     algorithm: AnyLearner
     mdp: FiniteMDP
     against: Comparator
-    phase_ends: NDArray[np.int64]
-    evaluated: NDArray[np.bool_]
-    weights: NDArray[np.float64]
+    phase_ends: IntArray
+    evaluated: BoolArray
+    weights: FloatArray
     num_runs: int
-    last_policy: NDArray[np.float64]
+    last_policy: FloatArray
     multichain: int
     decomposition: Decomposition
     errors: EvaluationErrors
@@ -62,7 +63,7 @@ class Analysis:
     refused: dict[str, str]
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> IntArray:
         """τ_k, (phases,)."""
         return np.diff(self.phase_ends, prepend=0)
 
