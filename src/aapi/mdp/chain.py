@@ -36,12 +36,13 @@ class Chain:
         if is_sparse(self.transitions):
             matrix = scipy.sparse.csr_array(self.transitions, dtype=np.float64, copy=True)
             matrix.eliminate_zeros()
+            entries = matrix.data
         else:
-            matrix = np.asarray(self.transitions, dtype=np.float64)
+            entries = matrix = np.asarray(self.transitions, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
             raise InvalidInput(f"a chain's transitions must have the shape (states, states), not {matrix.shape}")
         off = abs(np.asarray(matrix.sum(axis=1)).ravel() - 1.0)
-        if not (off.max() <= ROW_SUM_TOLERANCE and matrix.min() >= 0.0):
+        if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):
             raise InvalidInput("a chain's transitions must be probabilities, each row with the sum 1")
         object.__setattr__(self, "transitions", matrix)
 

@@ -76,15 +76,15 @@ class TransientSystem:
             if x is not None:
                 return x
             self._iterate = False
-        solve = self._solve_by_reduction if self._reduced else self._solve_by_factors
-        x = solve(rhs, transposed)
+        if self._reduced:
+            solve = _solve_reduced_transposed if transposed else _solve_reduced
+            with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
+                x = solve(self._matrix, self._exits, rhs)
+        else:
+            x = self._solve_by_factors(rhs, transposed)
         if not np.isfinite(x).all():
             raise _unsolvable()
         return x
-
-    def _solve_by_reduction(self, rhs: FloatArray, transposed: bool) -> FloatArray:
-        with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
-            return (_solve_reduced_transposed if transposed else _solve_reduced)(self._matrix, self._exits, rhs)
 
     def _solve_by_factors(self, rhs: FloatArray, transposed: bool) -> FloatArray:
         if self._factors is None:

@@ -169,10 +169,9 @@ def _reach_best(
         (np.ones(mdp.num_states), (np.arange(mdp.num_states), node)), shape=(mdp.num_states, num_nodes)
     )
     moves = (reach.support[pairs] @ to_node).tocoo()
-    elsewhere = moves.col != origin[moves.row]
-    moves = scipy.sparse.csr_array(
-        (moves.data[elsewhere], (moves.row[elsewhere], moves.col[elsewhere])), shape=(len(pairs), num_nodes)
-    )
+    moves.data[moves.col == origin[moves.row]] = 0.0
+    moves = moves.tocsr()
+    moves.eliminate_zeros()
     out = np.asarray(moves.sum(axis=1)).ravel()
     choice = np.full(num_nodes, -1)  # a row of `moves`, or −1 for staying
     first = np.unique(origin, return_index=True)
