@@ -60,16 +60,6 @@ def interquartile_mean(values: ArrayLike) -> FloatArray:
     return np.asarray(ordered[..., cut : ordered.shape[-1] - cut].mean(axis=-1))
 
 
-def probability_of_improvement(ours: ArrayLike, theirs: ArrayLike) -> float:
-    """P(X > Y) + P(X = Y)/2 for a run X of ours and a run Y of theirs."""
-    return float(_wins(np.asarray(ours), np.asarray(theirs)).mean())
-
-
-def _wins(x: FloatArray, y: FloatArray) -> FloatArray:
-    """1, ½ or 0 for each pair of runs."""
-    return np.asarray(0.5 * ((x[:, None] > y) + 0.0) + 0.5 * (x[:, None] >= y))
-
-
 def spread(values: ArrayLike) -> Spread:
     """Mean, deviation, interquartile mean and the worst of a sample."""
     sample = np.asarray(values, dtype=np.float64)
@@ -121,9 +111,12 @@ def bootstrapped(
 
 
 def compare(ours: ArrayLike, theirs: ArrayLike) -> tuple[Interval, Interval]:
-    """The difference of the means, and the probability of improvement, each with its interval."""
+    """The difference of the means, and the probability of improvement, each with its interval.
+
+    That is P(X > Y) + P(X = Y)/2 for a run X of ours and a run Y of theirs.
+    """
     x, y = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
-    rng, wins = np.random.default_rng(0), _wins(x, y)
+    rng, wins = np.random.default_rng(0), 0.5 * (x[:, None] > y) + 0.5 * (x[:, None] >= y)
     # How often each run is drawn: a resampled mean is then a product.
     of_x = rng.multinomial(x.size, np.full(x.size, 1.0 / x.size), RESAMPLES) / x.size
     of_y = rng.multinomial(y.size, np.full(y.size, 1.0 / y.size), RESAMPLES) / y.size

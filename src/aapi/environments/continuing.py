@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import math
 import numbers
-from array import array
 from typing import TYPE_CHECKING, NotRequired, Protocol, SupportsFloat, TypeAlias, TypedDict, cast, runtime_checkable
 
 import gymnasium
@@ -46,7 +46,6 @@ RULES = ("keep", "shortfall")
 # Wrappers whose whole state is restored by reset() and the number of steps. Under any other wrapper, a snapshot replays
 # the episode, even if the environment has get_state() and set_state().
 STATELESS_WRAPPERS = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
-ARRAY_SPACES = spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete
 NOT_RESTORED = "the environment did not come back to the state of the snapshot: "
 
 
@@ -105,8 +104,9 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         self._base = base = env.unwrapped
         stateless = all(type(layer) in STATELESS_WRAPPERS for layer in _wrappers(env))
         self._stateful: HasState | None = base if isinstance(base, HasState) and stateless else None
-        self._log = _ActionLog(env.action_space)  # unless there is a state to save
-        self._start: _Start | None = None  # of the current episode
+        self._integers = isinstance(env.action_space, spaces.Discrete)
+        self._actions: list[Action] = []  # of the current episode, unless there is a state to save
+        self._start: _Start | None = None
         self._length, self._return = 0, 0.0
         self.observation: Observation = None
 
@@ -117,7 +117,7 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
             start["random"] = self._base.np_random.bit_generator.state
         self.observation, info = self.env.reset(seed=seed, options=options)
         self._start, self._length, self._return = start, 0, 0.0
-        self._log.clear()
+        self._actions.clear()
         return self.observation, info
 
     def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
@@ -130,7 +130,7 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
             raise InvalidInput(f"the reward is {reward!r}, not a finite number") from None
         if not (terminated or truncated or length >= self._limit):
             if self._stateful is None:
-                self._log.append(action)
+                self._actions.append(int(action) if self._integers else copy.copy(action))
             self.observation = observation
             return observation, reward, False, False, info
         episode: Episode = {"length": length, "return": self._return, "terminated": bool(terminated)}
@@ -165,7 +165,7 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
             found["random"] = cast("Mapping[str, Json]", _to_json(random, "random state"))
         else:
             found["begun"] = cast("_Start", _to_json(self._start, "options of reset()"))
-            found["kind"], found["actions"] = self._log.saved()
+            found["kind"], found["actions"] = _saved_actions(self._actions, self.action_space)
             found["observation"] = _fingerprint(self.observation)
         return dict(found)
 
@@ -204,50 +204,26 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
             total += float(reward)
             if terminated or truncated:
                 raise InvalidInput(f"{NOT_RESTORED}it ended an episode; is all its randomness from np_random?")
-            self._log.append(action)
         if _fingerprint(observation) != snapshot["observation"] or total != snapshot["return"]:
             raise InvalidInput(f"{NOT_RESTORED}the same actions led elsewhere; is all its randomness from np_random?")
-        self.observation = observation
+        self.observation, self._actions = observation, actions
 
 
-class _ActionLog:
-    """The actions of an episode: integers, or the bytes of arrays, with the kinds of arrays among them."""
-
-    def __init__(self, space: Space) -> None:
-        self._space = space
-        self._integers, self._bytes, self._kinds = array("q"), bytearray(), set[tuple[str, tuple[int, ...]]]()
-        self.append: Callable[[Action], None]
-        if isinstance(space, spaces.Discrete):
-            self.append = self._integers.append  # nothing is faster
-        elif isinstance(space, ARRAY_SPACES):
-            self.append = self._append_array
-        else:
-            self.append = lambda _: None
-
-    def clear(self) -> None:
-        del self._integers[:]
-        self._bytes.clear()
-        self._kinds.clear()
-
-    def _append_array(self, action: Action) -> None:
-        values = np.asarray(action)
-        self._kinds.add((values.dtype.str, values.shape))
-        self._bytes += values.tobytes()
-
-    def saved(self) -> tuple[str, AnyArray]:
-        """The kind of the actions, and all of them as one array of integers."""
-        if not isinstance(self._space, spaces.Discrete | ARRAY_SPACES):
-            raise InvalidInput(f"actions of {self._space} cannot be saved; flatten the action space first")
-        if len(self._kinds) > 1:
-            raise InvalidInput("actions cannot be saved: arrays of one episode differ in shape or dtype")
-        if not self._kinds:
-            return "", np.array(self._integers, dtype=np.int64)
-        ((dtype, shape),) = self._kinds
-        return f"{dtype}{shape}", np.frombuffer(bytes(self._bytes), dtype=np.uint8)
+def _saved_actions(actions: list[Action], space: Space) -> tuple[str, AnyArray]:
+    """The kind of the actions, and all of them as one array of integers: themselves, or the bytes of arrays."""
+    if not isinstance(space, spaces.Discrete | spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete):
+        raise InvalidInput(f"actions of {space} cannot be saved; flatten the action space first")
+    if isinstance(space, spaces.Discrete) or not actions:
+        return "", np.array(actions, dtype=np.int64)
+    arrays = [np.asarray(action) for action in actions]
+    kinds = {f"{array.dtype.str}{array.shape}" for array in arrays}
+    if len(kinds) > 1:
+        raise InvalidInput("actions cannot be saved: arrays of one episode differ in shape or dtype")
+    return kinds.pop(), np.frombuffer(b"".join(array.tobytes() for array in arrays), dtype=np.uint8)
 
 
 def _loaded_actions(kind: str, actions: AnyArray) -> list[Action]:
-    """What `_ActionLog.saved` returned, as actions again."""
+    """What `_saved_actions` returned, as actions again."""
     try:
         if not kind:
             return [int(action) for action in actions]
