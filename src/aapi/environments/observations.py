@@ -79,8 +79,7 @@ def observations_of(space: Space) -> Observations:
 def _numbers(space: Space) -> list[tuple[float, float, int]]:
     """The lower bound, the upper bound and the count of each number of an observation."""
     if isinstance(space, spaces.Dict | spaces.Tuple):
-        parts = space.values() if isinstance(space, spaces.Dict) else space
-        return [number for part in parts for number in _numbers(part)]
+        return [number for _, part in _parts(space) for number in _numbers(part)]
     if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
         sizes = space.n if isinstance(space, spaces.Discrete) else space.nvec
         pairs = zip(np.ravel(space.start), np.ravel(sizes), strict=True)
@@ -95,18 +94,18 @@ def _numbers(space: Space) -> list[tuple[float, float, int]]:
     )
 
 
+def _parts(space: spaces.Dict | spaces.Tuple[Any]) -> Iterable[tuple[Any, Space]]:
+    """The parts of a space, by what an observation has them under."""
+    return space.items() if isinstance(space, spaces.Dict) else enumerate(space)
+
+
 def _reader(space: Space) -> Reader:
     """A function from an observation to its numbers, fast in the common cases."""
     if isinstance(space, spaces.Discrete):
         return lambda observation: (observation,)
-    if isinstance(space, spaces.Dict):
-        parts = [(key, _reader(part)) for key, part in space.items()]
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = [(key, _reader(part)) for key, part in _parts(space)]
         return lambda observation: [number for key, read in parts for number in read(observation[key])]
-    if isinstance(space, spaces.Tuple):
-        readers = [_reader(part) for part in space]
-        return lambda observation: [
-            number for value, read in zip(observation, readers, strict=True) for number in read(value)
-        ]
     if len(space.shape or ()) == 1:
         return lambda observation: observation
     return np.ravel

@@ -85,15 +85,13 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
     refused: dict[str, str] = {}
     decompositions, errors = list[Decomposition](), list[EvaluationErrors]()
     changes, noise, games = list[RelativeQ](), list[NoiseScale](), list[OnlineLearning]()
-    multichain = 0
-    first, fixed = None, None
+    multichain, first = 0, None
     for result in [results] if isinstance(results, Result) else results:
-        if first is None or fixed is None:
+        if first is None:
             first, fixed = result, make_comparator(recorded(result)[1], against)
         same = result.env is first.env and result.algorithm == first.algorithm
         if not same or not np.array_equal(result.phase_ends, first.phase_ends):
-            what = "results that are analysed together"
-            raise InvalidInput(f"{what} must be of one algorithm on one problem, equally long")
+            raise InvalidInput("results analysed together must be of one algorithm on one problem, equally long")
         for phases in exact_phases(result, fixed):
             multichain += int((~phases.unichain).sum())
             decompositions.append(decompose(phases, fixed))
@@ -102,7 +100,7 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
             noise.append(noise_scale(phases))
             game = attempt(refused, "online_learning", functools.partial(online_learning, phases, fixed))
             games += [] if game is None else [game]
-    if first is None or fixed is None:
+    if first is None:
         raise InvalidInput("there are no results to analyse")
     record, mdp = recorded(first)
     return Analysis(

@@ -129,7 +129,7 @@ class BoundCheck:
 
     @property
     def holds(self) -> bool | None:
-        """Whether it does; None if there is no bound."""
+        """Whether the lemma holds; None if there is no bound."""
         return None if self.bound is None else self.measured <= self.bound + self.rounding
 
 
