@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.evaluation import ExactQ, as_evaluation
 from aapi.learners import PolicyIteration, Politex
+from aapi.theory import bounds
 from aapi.theory.analysis import Analysis, analysed_runs
-from aapi.theory.bounds import (
-    DELTA,
-    BoundCheck,
-    Constants,
-    Theorem,
-    attempt,
-    check_bounds,
-    constants,
-    recommended_phase_length,
-    theorem,
-)  # fmt: skip
+from aapi.theory.bounds import DELTA, BoundCheck, Constants, Theorem, attempt, check_bounds, constants
 from aapi.theory.evaluation_error import ErrorDecay, error_decay
 from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth, shortest_phase
 
@@ -128,11 +119,11 @@ def _theorem(
         return None, {}
     scale = known.reward_range or 1.0  # it is about rewards in [0, 1]
     constant, floor = decay.constant.estimate / scale, decay.approximation_error.estimate / scale
-    unit = theorem(
+    unit = bounds.theorem(
         num_steps, phase_length, mixing_time=time, mismatch=rho, constant=constant, approximation_error=floor
     )
     recommended = {
-        name: recommended_phase_length(num_steps, mixing_time=time, mismatch=each, constant=constant)
+        name: bounds.recommended_phase_length(num_steps, mixing_time=time, mismatch=each, constant=constant)
         for name, each in (("mismatch", rho), ("optimal_mismatch", known.optimal_mismatch))
         if each is not None
     }
