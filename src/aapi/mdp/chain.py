@@ -14,7 +14,7 @@ import scipy.sparse.csgraph
 
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
-from aapi.mdp.linear_systems import TransientSystem, is_sparse
+from aapi.mdp.linear_systems import TransientSystem, is_sparse, row_sums
 from aapi.mdp.model import ROW_SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Chain:
             entries = matrix = np.asarray(self.transitions, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
             raise InvalidInput(f"a chain's transitions must have the shape (states, states), not {matrix.shape}")
-        off = abs(np.asarray(matrix.sum(axis=1)).ravel() - 1.0)
+        off = abs(row_sums(matrix) - 1.0)
         if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):
             raise InvalidInput("a chain's transitions must be probabilities, each row with the sum 1")
         object.__setattr__(self, "transitions", matrix)
@@ -108,9 +108,7 @@ class Chain:
     @cached_property
     def _system(self) -> TransientSystem:
         """The chain until it reaches an anchor; long-run quantities are solutions of this system."""
-        block = self.transitions[self._others]
-        leaving = np.asarray(block[:, self._anchors].sum(axis=1)).ravel()
-        return TransientSystem(block[:, self._others], leaving)
+        return TransientSystem(self.transitions[self._others], self._others, self._anchors)
 
     def extend(self, values: FloatArray) -> FloatArray:
         """E_x[values at the class that absorbs x], for `values` with one entry per recurrent class."""
@@ -235,9 +233,8 @@ class Chain:
         times = np.where(doomed, np.inf, 0.0)
         inner = np.flatnonzero(~on_target & ~doomed)
         if inner.size:
-            block = self.transitions[inner]
-            leaving = np.asarray(block[:, np.flatnonzero(on_target)].sum(axis=1)).ravel()
-            times[inner] = TransientSystem(block[:, inner], leaving).solve(np.ones(inner.size))
+            system = TransientSystem(self.transitions[inner], inner, np.flatnonzero(on_target))
+            times[inner] = system.solve(np.ones(inner.size))
         return times
 
     def _require_small(self, what: str) -> None:

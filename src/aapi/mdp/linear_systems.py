@@ -31,6 +31,11 @@ def is_sparse(matrix: Matrix) -> bool:
     return bool(scipy.sparse.issparse(matrix))
 
 
+def row_sums(matrix: Matrix) -> FloatArray:
+    """The sum of each row, (rows,), of a dense or a sparse matrix."""
+    return np.asarray(matrix.sum(axis=1)).ravel()
+
+
 class SparseFactors(Protocol):
     """scipy.sparse.linalg.SuperLU."""
 
@@ -41,15 +46,16 @@ class SparseFactors(Protocol):
 class TransientSystem:
     """(I − P) x = b and (I − P)ᵀ x = b, for the transitions P among transient states.
 
-    transitions: P, (states, states), whose diagonal is ignored; leaving: the probability of leaving the set, from each
-    state. 1 − P(x, x) is computed as the sum of all other probabilities, never as a difference, so that a state that
-    is left once in 10¹⁵ steps loses no accuracy.
+    rows: the transitions from the transient states, `inside`, to all states; outside: where they can leave to.
+    1 − P(x, x) is computed as the sum of all other probabilities, never as a difference, so that a state that is left
+    once in 10¹⁵ steps loses no accuracy.
 
     Small systems are solved by state reduction (Grassmann, Taksar and Heyman 1985), which has no subtractions; larger
     ones by LU factors, or by GMRES where it converges fast. These two lose accuracy for extremely rare transitions.
     """
 
-    def __init__(self, transitions: Matrix, leaving: FloatArray) -> None:
+    def __init__(self, rows: Matrix, inside: IntArray, outside: IntArray) -> None:
+        transitions, leaving = rows[:, inside], row_sums(rows[:, outside])
         self._reduced = transitions.shape[0] <= REDUCTION_SIZE
         if self._reduced:
             dense = transitions.toarray() if is_sparse(transitions) else transitions.copy()
@@ -60,7 +66,7 @@ class TransientSystem:
             return
         if is_sparse(transitions):
             off_diagonal = transitions - scipy.sparse.diags_array(transitions.diagonal())
-            exits = np.asarray(off_diagonal.sum(axis=1)).ravel() + leaving
+            exits = row_sums(off_diagonal) + leaving
             self._matrix = (scipy.sparse.diags_array(exits) - off_diagonal).tocsc()
         else:
             self._matrix = -transitions

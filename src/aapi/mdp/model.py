@@ -11,7 +11,7 @@ import scipy.sparse
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write, read_arrays
-from aapi.mdp.linear_systems import is_sparse
+from aapi.mdp.linear_systems import is_sparse, row_sums
 
 if TYPE_CHECKING:
     import os
@@ -220,7 +220,7 @@ class FiniteMDP:
         entries = rows.data if self.is_sparse else rows.reshape(-1)
         lengths = np.diff(rows.indptr) if self.is_sparse else np.full(len(rows), self.num_states)
         with np.errstate(invalid="ignore"):  # ∞ − ∞ is about to be refused
-            sums = np.asarray(rows.sum(axis=1)).ravel()
+            sums = row_sums(rows)
         off = abs(sums - 1.0)
         if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):  # also where there is a NaN
             self._refuse(entries, lengths, sums)

@@ -18,7 +18,7 @@ from aapi.errors import DoesNotExist
 from aapi.mdp.chain import Chain
 from aapi.mdp.communicating import Search, improve, iterate_values, settle
 from aapi.mdp.components import Reachability
-from aapi.mdp.linear_systems import REDUCTION_SIZE, TransientSystem
+from aapi.mdp.linear_systems import REDUCTION_SIZE, TransientSystem, row_sums
 from aapi.mdp.model import FiniteMDP
 from aapi.mdp.policy_values import PolicyValues, chain_values, common_gain, policy_values
 
@@ -172,7 +172,7 @@ def _reach_best(
     moves.data[moves.col == origin[moves.row]] = 0.0
     moves = moves.tocsr()
     moves.eliminate_zeros()
-    out = np.asarray(moves.sum(axis=1)).ravel()
+    out = row_sums(moves)
     choice = np.full(num_nodes, -1)  # a row of `moves`, or −1 for staying
     first = np.unique(origin, return_index=True)
     choice[first[0]] = np.where(first[0] < count, -1, first[1])
@@ -200,9 +200,8 @@ def _stopping_values(moves: Matrix, choice: IntArray, gains: FloatArray) -> Floa
     value[stays] = gains[stays]
     if moving.size:
         chosen = moves[choice[moving]]
-        stopped = chosen[:, stays]
-        system = TransientSystem(chosen[:, moving], np.asarray(stopped.sum(axis=1)).ravel())
-        value[moving] = system.solve(stopped @ value[stays])
+        system = TransientSystem(chosen, moving, stays)
+        value[moving] = system.solve(chosen[:, stays] @ value[stays])
     return value
 
 
@@ -218,8 +217,7 @@ def _stopping_error(moves: Matrix, out: FloatArray, choice: IntArray, value: Flo
     lengths = np.diff(chosen.indptr)
     terms = chosen.data * (value[chosen.indices] - np.repeat(value[moving], lengths))
     left_over = np.abs(np.add.reduceat(terms, chosen.indptr[:-1]) / out[choice[moving]])
-    stopped = np.asarray(chosen[:, np.flatnonzero(choice < 0)].sum(axis=1)).ravel()
-    steps = TransientSystem(chosen[:, moving], stopped).solve(out[choice[moving]])
+    steps = TransientSystem(chosen, moving, np.flatnonzero(choice < 0)).solve(out[choice[moving]])
     return 2.0 * float(left_over.max()) * float(np.abs(steps).max())
 
 
