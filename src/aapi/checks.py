@@ -40,9 +40,8 @@ def finite(least: float, *, strictly: bool = False, **values: float) -> None:
 def check_probability(**values: float) -> None:
     """Raise unless every value lies strictly between 0 and 1."""
     for name, value in values.items():
-        finite(0.0, strictly=True, **{name: value})
-        if value >= 1.0:
-            raise InvalidInput(f"{name} must be below 1, not {value!r}")
+        if not isinstance(value, numbers.Real) or not 0.0 < value < 1.0:
+            raise InvalidInput(f"{name} must lie strictly between 0 and 1, not {value!r}")
 
 
 def one_of(allowed: tuple[str, ...], **values: str) -> None:

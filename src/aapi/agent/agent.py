@@ -14,7 +14,7 @@ from aapi.agent.score import Score
 from aapi.agent.spaces import check_same_spaces
 from aapi.checks import at_least
 from aapi.environments.continuing import Continuing
-from aapi.environments.known import Known, known
+from aapi.environments.env_defaults import EnvDefaults, env_defaults
 from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
 from aapi.files import uninterrupted
@@ -78,7 +78,7 @@ class Agent:
     ) -> None:
         self.env: Continuing | None = continuing(env)
         # Bounds are known for what the environment itself shows, not for what wrappers make of it.
-        given = known(env) if env.observation_space == env.unwrapped.observation_space else Known()
+        given = env_defaults(env) if env.observation_space == env.unwrapped.observation_space else EnvDefaults()
         self._set_up(algorithm, env.observation_space, env.action_space, features, seed, (given.low, given.high))
 
     def _set_up(
@@ -265,7 +265,7 @@ def continuing(env: Env) -> Continuing:
         return env
     if not isinstance(env, gymnasium.Env):
         raise InvalidInput(f"env must be a Gymnasium environment, not {env!r}")
-    given = Known() if holds_continuing(env) else known(env)
+    given = EnvDefaults() if holds_continuing(env) else env_defaults(env)
     return Continuing(env, ending=given.ending, limit=given.limit)
 
 

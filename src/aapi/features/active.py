@@ -13,8 +13,8 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from aapi.array_types import Matrix
     from aapi.mdp import FiniteMDP
-    from aapi.mdp.linear_systems import Matrix
 
 
 @dataclass(frozen=True, eq=False)

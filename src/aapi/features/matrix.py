@@ -14,8 +14,8 @@ from aapi.features.active import ActiveFeatures, per_action
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from aapi.array_types import Matrix
     from aapi.mdp import FiniteMDP
-    from aapi.mdp.linear_systems import Matrix
 
 
 @dataclass(frozen=True, eq=False)

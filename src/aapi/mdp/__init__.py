@@ -15,18 +15,7 @@ from aapi.mdp.optimal import Solution, solve
 from aapi.mdp.policy_values import PolicyValues, induced_chain, policy_values
 
 __all__ = [
-    "Chain",
-    "FiniteMDP",
-    "PolicyValues",
-    "Solution",
-    "WorstMixing",
-    "diameter",
-    "induced_chain",
-    "mismatch",
-    "optimal_hitting_times",
-    "optimal_mismatch",
-    "policy_values",
-    "solve",
-    "worst_contraction_time",
+    "Chain", "FiniteMDP", "PolicyValues", "Solution", "WorstMixing", "diameter", "induced_chain", "mismatch",
+    "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve", "worst_contraction_time",
     "worst_mixing_time",
-]
+]  # fmt: skip

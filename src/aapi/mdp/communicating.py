@@ -12,8 +12,8 @@ from aapi.mdp.chain import Chain, can_reach
 from aapi.mdp.policy_values import chain_values
 
 if TYPE_CHECKING:
+    from aapi.array_types import BoolArray, FloatArray, IntArray
     from aapi.mdp.components import Reachability
-    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray
     from aapi.mdp.model import FiniteMDP
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,27 +11,19 @@ import scipy.sparse.csgraph
 from aapi.mdp.chain import can_reach
 
 if TYPE_CHECKING:
-    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray, Matrix
+    from aapi.array_types import BoolArray, FloatArray, IntArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
 
-@dataclass(frozen=True, eq=False)
 class Reachability:
-    """The graph of a model. Pairs (x, a) are rows x · actions + a; masks of pairs are (states, actions)."""
+    """The graph of a model. Pairs (x, a) are rows x · actions + a; masks of pairs are (states, actions).
 
-    num_states: int
-    num_actions: int
-    support: Matrix  # (states · actions, states), sparse, its entries the probabilities
+    support: P as a sparse matrix, (states · actions, states).
+    """
 
-    @classmethod
-    def of(cls, mdp: FiniteMDP) -> Reachability:
-        """Of a model."""
-        rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
-        return cls(mdp.num_states, mdp.num_actions, rows)
-
-    @property
-    def _states_of_rows(self) -> IntArray:
-        return np.repeat(np.arange(self.num_states), self.num_actions)
+    def __init__(self, mdp: FiniteMDP) -> None:
+        self.num_states, self.num_actions = mdp.num_states, mdp.num_actions
+        self.support: Matrix = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
 
     def _any_successor(self, wrong: BoolArray) -> BoolArray:
         """The pairs with a successor at which the mask of entries of `support` holds."""
@@ -47,7 +38,7 @@ class Reachability:
         """The edges between states by the pairs allowed, as a (states, states) matrix."""
         rows = np.flatnonzero(allowed.ravel())
         kept = self.support[rows].tocoo()
-        edges = (np.ones(kept.nnz), (self._states_of_rows[rows][kept.row], kept.col))
+        edges = (np.ones(kept.nnz), (rows[kept.row] // self.num_actions, kept.col))
         return scipy.sparse.csr_array(edges, shape=(self.num_states, self.num_states))
 
     def end_components(self) -> tuple[IntArray, BoolArray]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
-from numpy.typing import NDArray
 
 from aapi.errors import DoesNotExist
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
-Matrix: TypeAlias = Any  # FloatArray | scipy.sparse.csr_array: scipy ships no types
+if TYPE_CHECKING:
+    from aapi.array_types import FloatArray, IntArray, Matrix
 
 REDUCTION_SIZE = 400  # up to this size, states are eliminated without a subtraction
 # From this size on, a sparse system is tried by GMRES before it is factorised. On random graphs a factorisation fills
@@ -34,6 +31,11 @@ def is_sparse(matrix: Matrix) -> bool:
     return bool(scipy.sparse.issparse(matrix))
 
 
+def row_sums(matrix: Matrix) -> FloatArray:
+    """The sum of each row, (rows,), of a dense or a sparse matrix."""
+    return np.asarray(matrix.sum(axis=1)).ravel()
+
+
 class SparseFactors(Protocol):
     """scipy.sparse.linalg.SuperLU."""
 
@@ -44,15 +46,16 @@ class SparseFactors(Protocol):
 class TransientSystem:
     """(I − P) x = b and (I − P)ᵀ x = b, for the transitions P among transient states.
 
-    transitions: P, (states, states), whose diagonal is ignored; leaving: the probability of leaving the set, from each
-    state. 1 − P(x, x) is computed as the sum of all other probabilities, never as a difference, so that a state that
-    is left once in 10¹⁵ steps loses no accuracy.
+    rows: the transitions from the transient states, `inside`, to all states; outside: where they can leave to.
+    1 − P(x, x) is computed as the sum of all other probabilities, never as a difference, so that a state that is left
+    once in 10¹⁵ steps loses no accuracy.
 
     Small systems are solved by state reduction (Grassmann, Taksar and Heyman 1985), which has no subtractions; larger
     ones by LU factors, or by GMRES where it converges fast. These two lose accuracy for extremely rare transitions.
     """
 
-    def __init__(self, transitions: Matrix, leaving: FloatArray) -> None:
+    def __init__(self, rows: Matrix, inside: IntArray, outside: IntArray) -> None:
+        transitions, leaving = rows[:, inside], row_sums(rows[:, outside])
         self._reduced = transitions.shape[0] <= REDUCTION_SIZE
         if self._reduced:
             dense = transitions.toarray() if is_sparse(transitions) else transitions.copy()
@@ -63,7 +66,7 @@ class TransientSystem:
             return
         if is_sparse(transitions):
             off_diagonal = transitions - scipy.sparse.diags_array(transitions.diagonal())
-            exits = np.asarray(off_diagonal.sum(axis=1)).ravel() + leaving
+            exits = row_sums(off_diagonal) + leaving
             self._matrix = (scipy.sparse.diags_array(exits) - off_diagonal).tocsc()
         else:
             self._matrix = -transitions
@@ -79,15 +82,15 @@ class TransientSystem:
             if x is not None:
                 return x
             self._iterate = False
-        solve = self._solve_by_reduction if self._reduced else self._solve_by_factors
-        x = solve(rhs, transposed)
+        if self._reduced:
+            solve = _solve_reduced_transposed if transposed else _solve_reduced
+            with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
+                x = solve(self._matrix, self._exits, rhs)
+        else:
+            x = self._solve_by_factors(rhs, transposed)
         if not np.isfinite(x).all():
             raise _unsolvable()
         return x
-
-    def _solve_by_reduction(self, rhs: FloatArray, transposed: bool) -> FloatArray:
-        with np.errstate(over="ignore", invalid="ignore"):  # the result is checked
-            return (_solve_reduced_transposed if transposed else _solve_reduced)(self._matrix, self._exits, rhs)
 
     def _solve_by_factors(self, rhs: FloatArray, transposed: bool) -> FloatArray:
         if self._factors is None:

@@ -11,7 +11,7 @@ import scipy.sparse
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write, read_arrays
-from aapi.mdp.linear_systems import FloatArray, IntArray, Matrix, is_sparse
+from aapi.mdp.linear_systems import is_sparse, row_sums
 
 if TYPE_CHECKING:
     import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from aapi.array_types import AnyArray, Arrays
+    from aapi.array_types import AnyArray, Arrays, FloatArray, IntArray, Matrix
 
     Names = Sequence[str] | NDArray[np.str_]
 
@@ -170,12 +170,8 @@ class FiniteMDP:
             }
         else:
             arrays["transitions"] = self.transitions
-        if self.coordinates is not None:
-            arrays["coordinates"] = self.coordinates
-        if self.state_names is not None:
-            arrays["state_names"] = np.array(self.state_names)
-        if self.action_names is not None:
-            arrays["action_names"] = np.array(self.action_names)
+        optional = {name: vars(self)[name] for name in ("coordinates", "state_names", "action_names")}
+        arrays |= {name: np.array(value) for name, value in optional.items() if value is not None}
         with atomic_write(path) as file:
             np.savez_compressed(file, **arrays)
 
@@ -221,38 +217,30 @@ class FiniteMDP:
 
     def _check_probabilities(self) -> None:
         rows = self._rows
-        entries = rows.data if is_sparse(rows) else rows
+        entries = rows.data if self.is_sparse else rows.reshape(-1)
+        lengths = np.diff(rows.indptr) if self.is_sparse else np.full(len(rows), self.num_states)
         with np.errstate(invalid="ignore"):  # ∞ − ∞ is about to be refused
-            sums = np.asarray(rows.sum(axis=1)).ravel()
+            sums = row_sums(rows)
         off = abs(sums - 1.0)
         if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):  # also where there is a NaN
-            self._refuse(entries, sums)
-        lengths = np.diff(rows.indptr) if is_sparse(rows) else self.num_states
+            self._refuse(entries, lengths, sums)
         rough = off > 0.5 * ROUNDING * (lengths + 4)
         if rough.any():
-            scale = np.where(rough, 1.0 / sums, 1.0)
-            if is_sparse(rows):
-                rows.data *= np.repeat(scale, np.diff(rows.indptr))
-            else:
-                rows *= scale[:, None]
-        if is_sparse(rows):
+            entries *= np.repeat(np.where(rough, 1.0 / sums, 1.0), lengths)
+        if self.is_sparse:
             rows.eliminate_zeros()
-        for array in (rows.data, rows.indices, rows.indptr) if is_sparse(rows) else (rows,):
+        for array in (rows.data, rows.indices, rows.indptr) if self.is_sparse else (rows,):
             array.flags.writeable = False
 
-    def _refuse(self, entries: FloatArray, sums: FloatArray) -> NoReturn:
-        flat = entries.ravel()
-        for wrong, what in ((~np.isfinite(flat), "{}, not a number"), (flat < 0, "the negative probability {}")):
+    def _refuse(self, entries: FloatArray, lengths: IntArray, sums: FloatArray) -> NoReturn:
+        row = int(np.argmax(abs(sums - 1.0) > ROW_SUM_TOLERANCE))
+        what = f"sum to {sums[row]:.12g}, not to 1"
+        for wrong, name in ((entries < 0, "the negative probability {}"), (~np.isfinite(entries), "{}, not a number")):
             if wrong.any():
                 first = int(np.argmax(wrong))
-                starts = self._rows.indptr if self.is_sparse else np.arange(0, flat.size, self.num_states)
-                row = int(np.searchsorted(starts, first, "right")) - 1
-                raise InvalidInput(f"transitions of {self._pair(row)} hold {what.format(flat[first])}")
-        row = int(np.argmax(abs(sums - 1.0) > ROW_SUM_TOLERANCE))
-        raise InvalidInput(f"transitions of {self._pair(row)} sum to {sums[row]:.12g}, not to 1")
-
-    def _pair(self, row: int) -> str:
-        return f"state {row // self.num_actions}, action {row % self.num_actions}"
+                row = int(np.repeat(np.arange(len(sums)), lengths)[first])
+                what = f"hold {name.format(entries[first])}"
+        raise InvalidInput(f"transitions of state {row // self.num_actions}, action {row % self.num_actions} {what}")
 
 
 def _float_array(values: ArrayLike, what: str) -> FloatArray:

@@ -18,12 +18,12 @@ from aapi.errors import DoesNotExist
 from aapi.mdp.chain import Chain
 from aapi.mdp.communicating import Search, improve, iterate_values, settle
 from aapi.mdp.components import Reachability
-from aapi.mdp.linear_systems import REDUCTION_SIZE, TransientSystem
+from aapi.mdp.linear_systems import REDUCTION_SIZE, TransientSystem, row_sums
 from aapi.mdp.model import FiniteMDP
 from aapi.mdp.policy_values import PolicyValues, chain_values, common_gain, policy_values
 
 if TYPE_CHECKING:
-    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray
+    from aapi.array_types import BoolArray, FloatArray, IntArray, Matrix
 
 
 MAX_POLICIES = 500
@@ -96,7 +96,7 @@ def solve(mdp: FiniteMDP) -> Solution:
     policy = iterate_values(search)
     quick = search.settled and not search.coarse
     if not quick:
-        reach = Reachability.of(mdp)
+        reach = Reachability(mdp)
         component, staying = reach.end_components()
         if component.min() < 0 or component.max() > 0:
             return _solve_by_components(mdp, reach, component, staying)
@@ -104,7 +104,7 @@ def solve(mdp: FiniteMDP) -> Solution:
     lower, upper = (np.full(mdp.num_states, bound) for bound in (search.lower, search.upper))
     policy = search.policy
     if not quick or not _is_unichain(mdp, policy):  # the gain is optimal, the bias perhaps not
-        policy = _refine(mdp, Reachability.of(mdp), policy, np.ones_like(mdp.rewards, dtype=bool), lower)
+        policy = _refine(mdp, Reachability(mdp), policy, np.ones_like(mdp.rewards, dtype=bool), lower)
     return Solution(mdp, policy, lower, upper)
 
 
@@ -129,7 +129,7 @@ def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArra
         search = Search(part)
         start = iterate_values(search)
         if not search.settled or search.coarse:
-            settle(search, Reachability.of(part), start)
+            settle(search, Reachability(part), start)
         lower[c], upper[c] = search.lower, search.upper
         policy[states] = actions[np.arange(len(states)), search.policy]
     gains_lower, policy, optimal_pairs, error = _reach_best(mdp, reach, component, staying, lower, policy)
@@ -169,21 +169,18 @@ def _reach_best(
         (np.ones(mdp.num_states), (np.arange(mdp.num_states), node)), shape=(mdp.num_states, num_nodes)
     )
     moves = (reach.support[pairs] @ to_node).tocoo()
-    elsewhere = moves.col != origin[moves.row]
-    moves = scipy.sparse.csr_array(
-        (moves.data[elsewhere], (moves.row[elsewhere], moves.col[elsewhere])), shape=(len(pairs), num_nodes)
-    )
-    out = np.asarray(moves.sum(axis=1)).ravel()
+    moves.data[moves.col == origin[moves.row]] = 0.0
+    moves = moves.tocsr()
+    moves.eliminate_zeros()
+    out = row_sums(moves)
     choice = np.full(num_nodes, -1)  # a row of `moves`, or −1 for staying
     first = np.unique(origin, return_index=True)
     choice[first[0]] = np.where(first[0] < count, -1, first[1])
-    margin = ROUNDING * float(
-        np.abs(gains).max()
-    )  # relative to the gains that are averaged: their mean may be nearly zero
+    margin = ROUNDING * float(np.abs(gains).max())  # not relative to their mean, which may be nearly zero
     seen = set()
     while choice.tobytes() not in seen:
         seen.add(choice.tobytes())
-        value = _stopping_values(moves, choice, gains, num_nodes)
+        value = _stopping_values(moves, choice, gains)
         offers = np.asarray(moves @ value).ravel() / out
         best = np.full(num_nodes, -np.inf)
         np.maximum.at(best, origin, offers)
@@ -196,19 +193,19 @@ def _reach_best(
     return value[node], _way_out(mdp, reach, staying, policy, pairs[choice[choice >= 0]]), optimal_pairs, error
 
 
-def _stopping_values(moves: FloatArray, choice: IntArray, gains: FloatArray, num_nodes: int) -> FloatArray:
-    value = np.zeros(num_nodes)
-    stays = choice < 0
-    value[stays] = gains[np.flatnonzero(stays)]
-    if not stays.all():
-        chosen = scipy.sparse.csr_array(moves)[choice[~stays]]
-        stopped = chosen[:, np.flatnonzero(stays)]
-        system = TransientSystem(chosen[:, np.flatnonzero(~stays)], np.asarray(stopped.sum(axis=1)).ravel())
-        value[~stays] = system.solve(stopped @ value[stays])
+def _stopping_values(moves: Matrix, choice: IntArray, gains: FloatArray) -> FloatArray:
+    """The expected gain where a run stops, from each node."""
+    value = np.zeros(len(choice))
+    stays, moving = np.flatnonzero(choice < 0), np.flatnonzero(choice >= 0)
+    value[stays] = gains[stays]
+    if moving.size:
+        chosen = moves[choice[moving]]
+        system = TransientSystem(chosen, moving, stays)
+        value[moving] = system.solve(chosen[:, stays] @ value[stays])
     return value
 
 
-def _stopping_error(moves: FloatArray, out: FloatArray, choice: IntArray, value: FloatArray) -> float:
+def _stopping_error(moves: Matrix, out: FloatArray, choice: IntArray, value: FloatArray) -> float:
     """A bound on the error of the expected gains: the residual of one step, times the expected steps until stopping.
 
     State reduction needs none: it is accurate to rounding, however rare stopping is.
@@ -216,12 +213,11 @@ def _stopping_error(moves: FloatArray, out: FloatArray, choice: IntArray, value:
     moving = np.flatnonzero(choice >= 0)
     if len(moving) <= REDUCTION_SIZE:
         return 0.0
-    chosen = scipy.sparse.csr_array(moves)[choice[moving]]
+    chosen = moves[choice[moving]]
     lengths = np.diff(chosen.indptr)
     terms = chosen.data * (value[chosen.indices] - np.repeat(value[moving], lengths))
     left_over = np.abs(np.add.reduceat(terms, chosen.indptr[:-1]) / out[choice[moving]])
-    stopped = np.asarray(chosen[:, np.flatnonzero(choice < 0)].sum(axis=1)).ravel()
-    steps = TransientSystem(chosen[:, moving], stopped).solve(out[choice[moving]])
+    steps = TransientSystem(chosen, moving, np.flatnonzero(choice < 0)).solve(out[choice[moving]])
     return 2.0 * float(left_over.max()) * float(np.abs(steps).max())
 
 

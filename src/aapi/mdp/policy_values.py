@@ -13,7 +13,7 @@ from aapi.mdp.chain import Chain, describe_states
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from aapi.mdp.linear_systems import FloatArray, Matrix
+    from aapi.array_types import FloatArray, Matrix
     from aapi.mdp.model import FiniteMDP
 
 
