@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from aapi.errors import InvalidInput
 from aapi.experiments.choice import check_shared_tuning, choose, tuning_groups, work_left
 from aapi.experiments.diagnostics import run_diagnostics
-from aapi.experiments.engines import Engine, Interrupted, start_engine
+from aapi.experiments.engines import CrashedBatch, Engine, Interrupted, start_engine
 from aapi.experiments.store import Store
 from aapi.experiments.study import Cell, Study
 from aapi.experiments.summary import Summary, summarise
-from aapi.experiments.worker import CrashedBatch, RunBatch, run_batch, run_keys
+from aapi.experiments.worker import RunBatch, run_batch, run_keys
 from aapi.progress import progress_bars
 
 if TYPE_CHECKING:

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 import traceback
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.errors import AapiError, InvalidInput
+from aapi.errors import AapiError
 from aapi.experiments.agent_runs import agent_curves
 from aapi.experiments.compiled_runs import compiled_curves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from aapi.experiments.configuration import Configuration
-
-
-class CrashedBatch(AapiError):
-    """A batch whose process died each time it was tried."""
-
-
-class EngineLost(AapiError):
-    """There is nothing left to run batches on."""
 
 
 @dataclass(frozen=True)
@@ -108,22 +96,3 @@ def describe_error(error: BaseException) -> str:
         return text
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {text} ({place.filename.rsplit('/', 1)[-1]}, line {place.lineno})"
-
-
-def pack_call(dumps: Callable[[object], bytes], call: Callable[[], object]) -> tuple[bytes, Future[object]]:
-    """A call without arguments as bytes, which `run_packed` executes in another process, and its future."""
-    future: Future[object] = Future()
-    future.set_running_or_notify_cancel()
-    try:
-        return dumps(call), future
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"{error}: for processes and Dask, algorithms and problems must be picklable") from None
-
-
-def run_packed(call: bytes) -> object:
-    """Execute a packed call. What cannot be imported here is an error of the call: the process lives on."""
-    try:
-        function = pickle.loads(call)  # noqa: S301 - from this very program
-    except (ImportError, AttributeError) as error:
-        raise InvalidInput(f"a worker does not have what the study is made of: {error}") from None
-    return function()
