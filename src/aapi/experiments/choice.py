@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.errors import InvalidInput
-from aapi.experiments.plan import Plan, group_by
-from aapi.experiments.worker import run_keys
+from aapi.experiments.plan import Plan, group_by, run_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +47,7 @@ def tuning_scores(store: Store, plan: Plan) -> NDArray[np.float64] | None:
     """The mean average reward of each candidate over its tuning runs, −∞ if one failed; None while some are missing."""
     scores = []
     for candidate in plan.candidates:
-        runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
+        runs = store.runs(candidate, plan.tuning_seed, plan.tuning_runs)
         if len(runs) < plan.tuning_runs:
             return None
         scores.append(float(np.mean([-math.inf if run.average_reward is None else run.average_reward for run in runs])))
@@ -86,8 +85,7 @@ def work_left(store: Store, plans: Sequence[Plan]) -> tuple[float, int, int]:
     needed: dict[str, float] = {}
     unchosen_runs, unchosen_seconds = 0, 0.0  # of plans whose candidate is not chosen yet
     for plan, chosen in zip(plans, choices(store, plans), strict=True):
-        for candidate in plan.candidates if plan.is_tuned else ():
-            needed |= dict.fromkeys(run_keys(candidate, plan.tuning_seed, plan.tuning_runs), plan.seconds)
+        needed |= dict.fromkeys(plan.tuning_keys, plan.seconds)
         if chosen is None:
             unchosen_runs += plan.runs
             unchosen_seconds += plan.runs * plan.seconds

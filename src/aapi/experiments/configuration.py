@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -97,6 +97,7 @@ def prepare(problem: Problem, features: str | FeatureMap | None = None) -> tuple
         raise InvalidInput(f"features must be a name such as one-hot or fourier:4, not {features!r}")
     if problem.model is not None and not isinstance(problem.model, FiniteMDP | ContinuousProblem):
         raise InvalidInput(f"model must be a FiniteMDP or a ContinuousProblem, not {problem.model!r}")
+    problem = replace(problem, reward_scale=float(problem.reward_scale))
     if problem.is_gymnasium:
         problem.make_environment().close()
         return problem, features
@@ -115,17 +116,16 @@ def configure(
     """A checked configuration: of an algorithm by name, or of what your function `make` makes from its settings."""
     at_least(1, steps=steps)
     problem, features = prepare(problem, features)
-    if make is not None:
-        built, settings = _make_own(make, given), dict(given)
-    elif problem.is_gymnasium:
-        with closing(problem.make_environment()) as env:
+    with closing(problem.make_environment()) if problem.is_gymnasium else nullcontext() as env:
+        if make is not None:
+            built, settings = _make_own(make, given), dict(given)
+        elif env is not None:
             built, settings = make_algorithm(algorithm, given, agent_settings(env, features, algorithm))
-    else:
-        known = problem.name if problem.model is None else ""
-        built, settings = make_algorithm(algorithm, given, problem_settings(known, problem.make_model(), algorithm))
-    built.check()
-    if problem.is_gymnasium:
-        with closing(problem.make_environment()) as env:
+        else:
+            known = problem.name if problem.model is None else ""
+            built, settings = make_algorithm(algorithm, given, problem_settings(known, problem.make_model(), algorithm))
+        built.check()
+        if env is not None:
             Agent(built, env, features)  # an error, if none can be made of these
     return Configuration(problem, built, settings, int(steps), features)
 

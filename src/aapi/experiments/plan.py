@@ -28,12 +28,26 @@ def titled(problem: str, reward_scale: float) -> str:
     return problem if reward_scale == 1.0 else f"{problem}, rewards × {reward_scale:g}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """What a cell of a study and its plan have in common.
+def run_key(configuration: str, seed: int, number: int) -> str:
+    """The key of a run, from that of its configuration."""
+    return f"{configuration}-{seed}-{number}"
 
-    choices: the values of the tuned settings, for each candidate.
-    shared_tuning: lines with the same word here choose the same candidate, the best on average over all of them.
+
+def run_keys(configuration: str, seed: int, runs: int) -> list[str]:
+    """The keys of the first runs of a configuration."""
+    return [run_key(configuration, seed, number) for number in range(runs)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """An algorithm on a problem, for a number of steps and runs; and the candidates among which tuning chooses.
+
+    candidates: the keys of their configurations; choices: the values of the tuned settings, for each of them;
+        settings: those that all candidates share.
+    shared_tuning: plans with the same word here choose the same candidate, the best on average over all of them.
+    random_gain, optimal_gain: λ of the uniform policy, and of an optimal one; None where they are not known.
+    seconds: about what a run takes.
+    parts: what the learner is made of, in the words of the registry (`describe_learner`); empty for one of the user's.
     """
 
     study: str
@@ -45,23 +59,6 @@ class Line:
     seed: int
     tuning_runs: int
     tuning_seed: int
-
-    @property
-    def is_tuned(self) -> bool:
-        """Whether there is anything to choose."""
-        return len(self.choices) > 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan(Line):
-    """An algorithm on a problem, for a number of steps and runs; and the candidates among which tuning chooses.
-
-    settings: those that all candidates share. candidates: the keys of their configurations.
-    random_gain, optimal_gain: λ of the uniform policy, and of an optimal one; None where they are not known.
-    seconds: about what a run takes.
-    parts: what the learner is made of, in the words of the registry (`describe_learner`); empty for one of the user's.
-    """
-
     problem: str
     reward_scale: float
     steps: int
@@ -72,6 +69,17 @@ class Plan(Line):
     optimal_gain: float | None
     seconds: float
     parts: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether there is anything to choose."""
+        return len(self.choices) > 1
+
+    @property
+    def tuning_keys(self) -> list[str]:
+        """The keys of all tuning runs; none, if there is nothing to choose."""
+        candidates = self.candidates if self.is_tuned else ()
+        return [key for each in candidates for key in run_keys(each, self.tuning_seed, self.tuning_runs)]
 
     @property
     def place(self) -> tuple[str, str, float, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,7 +14,7 @@ from aapi.agent.agent import continuing
 from aapi.batch import run
 from aapi.environments import Continuing, ContinuousProblem
 from aapi.errors import InvalidInput
-from aapi.experiments.description import canonical, describe
+from aapi.experiments.description import describe
 from aapi.experiments.sources import library_sources
 from aapi.learners import Uniform
 from aapi.mdp import FiniteMDP, policy_values, solve
@@ -76,9 +77,7 @@ class Problem:
 
     def make_model(self) -> Model:
         """The finite model or continuous problem, made once in a process."""
-        if self.model is not None:
-            return self.model if self.reward_scale == 1.0 else self.model.scaled(self.reward_scale)
-        return _cached_model(self.name, tuple(self.sizes.items()), self.reward_scale)
+        return _model(self.name if self.model is None else self.model, tuple(self.sizes.items()), self.reward_scale)
 
     def make_environment(self) -> Continuing:
         """A new Gymnasium environment, in which the next episode follows when one ends."""
@@ -92,23 +91,16 @@ class Problem:
         Exact for finite models. For a continuous problem, the first is measured in 20 runs of 10,000 steps, and the
         second is the upper bound that it comes with.
         """
-        if self.is_gymnasium:
-            return None, None
-        key = canonical(self.description)
-        if key not in _REFERENCES:
-            _REFERENCES[key] = _references(self.make_model())
-        return _REFERENCES[key]
-
-
-_REFERENCES: dict[str, References] = {}
+        return (None, None) if self.is_gymnasium else _references(self.make_model())
 
 
 @functools.lru_cache(CACHED_PROBLEMS)
-def _cached_model(name: str, sizes: tuple[tuple[str, int], ...], scale: float) -> Model:
-    model = make_problem(name, dict(sizes))
+def _model(source: str | Model, sizes: tuple[tuple[str, int], ...], scale: float) -> Model:
+    model = make_problem(source, dict(sizes)) if isinstance(source, str) else source
     return model if scale == 1.0 else model.scaled(scale)
 
 
+@functools.lru_cache(CACHED_PROBLEMS)
 def _references(env: Model) -> References:
     if isinstance(env, FiniteMDP):
         uniform = np.full((env.num_states, env.num_actions), 1.0 / env.num_actions)
@@ -128,8 +120,7 @@ def _describe_model(model: Model) -> Json:
 
 
 def _describe_environment(problem: Problem) -> JsonObject:
-    env = problem.make_environment()
-    try:
+    with closing(problem.make_environment()) as env:
         layers: list[object] = [env.env]
         while isinstance(layers[-1], gymnasium.Wrapper):
             layers.append(layers[-1].env)
@@ -140,5 +131,3 @@ def _describe_environment(problem: Problem) -> JsonObject:
             "rule": describe(env.rule), "layers": [describe(type(layer)) for layer in layers],
             "gymnasium": gymnasium.__version__,
         }  # fmt: skip
-    finally:
-        env.close()

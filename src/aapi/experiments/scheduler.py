@@ -16,10 +16,11 @@ from aapi.errors import InvalidInput
 from aapi.experiments.choice import check_shared_tuning, choose, tuning_groups, work_left
 from aapi.experiments.diagnostics import run_diagnostics
 from aapi.experiments.engines import CrashedBatch, Engine, Interrupted, start_engine
+from aapi.experiments.plan import run_keys
 from aapi.experiments.store import Store
 from aapi.experiments.study import Cell, Study
 from aapi.experiments.summary import Summary, summarise
-from aapi.experiments.worker import RunBatch, run_batch, run_keys
+from aapi.experiments.worker import RunBatch, RunOutcome, run_batch
 from aapi.progress import progress_bars
 
 if TYPE_CHECKING:
@@ -63,14 +64,6 @@ def run_studies(
         return summarise(store, plans)
 
 
-@dataclass
-class TuningGroup:
-    """Cells that share a choice, and the keys of the tuning runs that it waits for."""
-
-    cells: list[Cell]
-    missing: set[str]
-
-
 def run_cells(
     cells: Sequence[Cell], store: Store, engine: Engine, stop: threading.Event, *, progress: bool = False,
     retry_failed: bool = False,
@@ -90,12 +83,25 @@ def run_cells(
                 if len(batch.runs) > 1:  # one of its runs crashes: try each alone, so that the others are done
                     work.queue.extendleft(batch.each())
                     continue
-                outcomes = batch.outcomes(0.0, str(error))
-            store.add(batch.configuration, batch.label, outcomes)
-            work.arrived({outcome.key for outcome in outcomes})
+                outcomes = [RunOutcome(batch.runs[0], 0.0, error=str(error))]
+            store.add(batch, outcomes)
+            work.arrived(batch)
             advance(batch.study, batch.seconds, f"{work.stored} of about {work.needed} runs")
     if work.queue:
         raise Interrupted(f"{work.stored} of about {work.needed} runs are stored in {store.folder}")
+
+
+@dataclass
+class TuningGroup:
+    """Cells that share a choice, and the keys of the tuning runs that it waits for."""
+
+    cells: list[Cell]
+    missing: set[str]
+
+    @property
+    def tuning_seconds(self) -> float:
+        """About how long its tuning runs take."""
+        return sum(len(cell.plan.tuning_keys) * cell.plan.seconds for cell in self.cells)
 
 
 class _Work:
@@ -107,36 +113,37 @@ class _Work:
     def __init__(self, cells: Sequence[Cell], store: Store, retry_failed: bool) -> None:
         self.store = store
         self.queue: deque[RunBatch] = deque()
-        self.totals = dict.fromkeys((cell.study for cell in cells), 0.0)
-        tuning = {key for cell in cells for key in _tuning_keys(cell)}
-        reported = {key for cell in cells for c in cell.candidates for key in run_keys(c.key, cell.seed, cell.runs)}
+        plans = [cell.plan for cell in cells]
+        self.totals = {plan.study: 0.0 for plan in plans}
+        tuning = {key for plan in plans for key in plan.tuning_keys}
+        reported = {key for plan in plans for each in plan.candidates for key in run_keys(each, plan.seed, plan.runs)}
         stored = store.known(tuning | reported, failed=not retry_failed)
         self.taken = set(stored)  # in the store, or in the queue
         self.stored = len(stored)
-        self.needed = len(tuning) + sum(cell.runs for cell in cells)
+        self.needed = len(tuning) + sum(plan.runs for plan in plans)
         self.groups = [
-            TuningGroup([cells[i] for i in members], {key for i in members for key in _tuning_keys(cells[i])} - stored)
-            for members in tuning_groups([cell.plan for cell in cells])
+            TuningGroup([cells[i] for i in members], {key for i in members for key in plans[i].tuning_keys} - stored)
+            for members in tuning_groups(plans)
         ]
         # All tuning runs, and the reported runs of those groups whose choice is known. Long ones first: what depends on
         # them can then begin while others are still tuning.
-        for group in sorted(self.groups, key=_tuning_seconds, reverse=True):
+        for group in sorted(self.groups, key=lambda group: group.tuning_seconds, reverse=True):
             for cell in group.cells:
-                for candidate in cell.candidates if cell.is_tuned else ():
-                    self._add(candidate, cell, cell.tuning_seed, cell.tuning_runs)
+                for candidate in cell.candidates if cell.plan.is_tuned else ():
+                    self._add(candidate, cell, cell.plan.tuning_seed, cell.plan.tuning_runs)
         for group in self.groups:
             if group.missing:  # about how much there will be, so that the bars can show the time left
                 for cell in group.cells:
-                    self.totals[cell.study] += cell.runs * cell.candidates[0].expected_seconds
+                    self.totals[cell.plan.study] += cell.plan.runs * cell.plan.seconds
             else:
                 self._report(group)
 
-    def arrived(self, arrived: set[str]) -> None:
-        """These runs are in the store now; a group that has all its tuning runs goes on to those it reports."""
-        self.stored += len(arrived)
+    def arrived(self, batch: RunBatch) -> None:
+        """The runs of a batch are stored; a group that has all its tuning runs goes on to those it reports."""
+        self.stored += len(batch.runs)
         for group in self.groups:
-            if group.missing & arrived:
-                group.missing -= arrived
+            if group.missing.intersection(batch.keys):
+                group.missing.difference_update(batch.keys)
                 if not group.missing:
                     self._report(group, counted=True)
 
@@ -145,30 +152,20 @@ class _Work:
         if chosen is None:
             raise AssertionError("a group reports before all its tuning runs are stored")
         for cell in group.cells:
-            self._add(cell.candidates[chosen], cell, cell.seed, cell.runs, counted=counted)
+            self._add(cell.candidates[chosen], cell, cell.plan.seed, cell.plan.runs, counted=counted)
 
     def _add(self, configuration: Configuration, cell: Cell, seed: int, runs: int, *, counted: bool = False) -> None:
         """Queue the runs that are neither stored nor queued. counted: the totals have them already."""
         keys = run_keys(configuration.key, seed, runs)
         numbers = [number for number, key in enumerate(keys) if key not in self.taken]
         self.taken.update(keys)
-        each = configuration.expected_seconds
-        size = max(1, int(BATCH_SECONDS / each))
+        seconds = configuration.expected_seconds
+        size = max(1, int(BATCH_SECONDS / seconds))
         for i in range(0, len(numbers), size):
             part = tuple(numbers[i : i + size])
-            batch = RunBatch(configuration, seed, part, each * len(part), cell.algorithm, cell.study)
+            batch = RunBatch(configuration, seed, part, seconds * len(part), cell.algorithm, cell.plan.study)
             self.queue.append(batch)
-            if not counted:
-                self.totals[cell.study] += batch.seconds
-
-
-def _tuning_keys(cell: Cell) -> list[str]:
-    candidates = cell.candidates if cell.is_tuned else ()
-    return [key for each in candidates for key in run_keys(each.key, cell.tuning_seed, cell.tuning_runs)]
-
-
-def _tuning_seconds(group: TuningGroup) -> float:
-    return sum(cell.tuning_runs * c.expected_seconds for cell in group.cells for c in cell.candidates)
+            self.totals[batch.study] += 0.0 if counted else batch.seconds
 
 
 @contextmanager
@@ -179,7 +176,7 @@ def requests_to_stop() -> Iterator[threading.Event]:
         yield stop  # only the main thread may handle signals
         return
 
-    def request(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the interface of signals
+    def request(_number: int, _frame: FrameType | None) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
