@@ -6,7 +6,7 @@ import pytest
 import aapi
 from aapi.errors import InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
-from aapi.experiments.choice import choose, tuning_scores
+from aapi.experiments.plan import choose, tuning_scores
 from aapi.experiments.scheduler import BATCH_SECONDS
 from aapi.experiments.worker import RunBatch, run_batch
 from aapi.report.tables import closing_tables

@@ -247,7 +247,9 @@ def test_theory_is_what_the_library_says(page, stored):
         if (r.plan.problem, r.plan.algorithm) == ("ergodic 5", "aapi-paper")
     )
     candidate = cell.candidates[row.chosen]
-    parts = theory.analyse(aapi.run(candidate.algorithm, ergodic(5), 4000, 3, cell.plan.seed, record=True)).decomposition
+    parts = theory.analyse(
+        aapi.run(candidate.algorithm, ergodic(5), 4000, 3, cell.plan.seed, record=True)
+    ).decomposition
     page.select_option("#theory-problem", "ergodic 5")
     page.locator("#theory-view button[data-value=pseudo]").click()
     titles = page.locator("#theory-panels h3").all_inner_texts()

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from aapi.experiments.configuration import Configuration
 
-__all__ = ["agent_curves", "new_agent", "run_seed"]
-
 
 def run_seed(seed: int, number: int) -> int:
     """The seed of the agent of a run, and of its environment: as independent of others as compiled runs' streams."""

@@ -11,10 +11,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from aapi.experiments.choice import choices
 from aapi.experiments.description import digest
 from aapi.experiments.engines import Engine, Interrupted
-from aapi.experiments.plan import group_by, run_key
+from aapi.experiments.plan import choices, group_by, run_key
 from aapi.experiments.trace import is_traceable, median_run, pack_trace, stored_trace, trace_run
 from aapi.experiments.worker import describe_error
 from aapi.mdp import FiniteMDP

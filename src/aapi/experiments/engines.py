@@ -95,8 +95,6 @@ def start_engine(name: str, workers: int | None = None, address: str | None = No
         return
     executor: Executor = ThreadPoolExecutor(count) if name == "threads" else ResilientProcesses(count)
     try:
-        if isinstance(executor, ResilientProcesses):
-            executor.probe()
         yield Engine(executor, count)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
@@ -143,11 +141,8 @@ class ResilientProcesses(RemoteExecutor):
         self._workers = workers
         self._change = threading.Lock()
         self._pool = _new_pool(workers)
-
-    def probe(self) -> None:
-        """Raise an error if no process can be started at all: then no call is to blame."""
         try:
-            _submit(self._pool, os.getpid).result()
+            _submit(self._pool, os.getpid).result()  # if no process can be started at all, no call is to blame
         except BrokenProcessPool:
             advice = 'in a script, put what starts them below if __name__ == "__main__":'
             raise EngineLost(f"processes cannot be started here: {advice}") from None

@@ -176,11 +176,12 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
     one_of(("all", *FIGURES, *MORE), figure=figure)
     one_of(tuple(PRESETS), preset=preset)
     chosen = PRESETS[preset]
-    if figure in MORE and chosen.shorter == 1:
-        return [_resized(study, chosen, runs, None, seed) for study in MORE[figure]]
     if figure in MORE:
-        fewer = [min(study.runs, 5) if runs is None else runs for study in MORE[figure]]
-        return [_resized(study, chosen, each, 1, seed) for study, each in zip(MORE[figure], fewer, strict=True)]
+        short = chosen.shorter > 1
+        return [
+            _resized(study, chosen, min(study.runs, 5) if short and runs is None else runs, 1 if short else None, seed)
+            for study in MORE[figure]
+        ]
     algorithms, count = _tuned(chosen.points), chosen.runs if runs is None else runs
     figures = [
         replace(_resized(study, chosen, count, chosen.tuning_runs, seed), algorithms=algorithms)

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
-from aapi.experiments.choice import check_shared_tuning, choose, tuning_groups, work_left
 from aapi.experiments.diagnostics import run_diagnostics
 from aapi.experiments.engines import CrashedBatch, Engine, Interrupted, start_engine
-from aapi.experiments.plan import run_keys
+from aapi.experiments.plan import check_shared_tuning, choose, run_keys, tuning_groups, work_left
 from aapi.experiments.store import Store
 from aapi.experiments.study import Cell, Study
 from aapi.experiments.summary import Summary, summarise

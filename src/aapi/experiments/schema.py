@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.problem import Model, Problem
+from aapi.experiments.configuration import Model, Problem
 from aapi.registry.algorithms import ALGORITHMS, OLD_WORDS
 from aapi.registry.algorithms import takes as settings_of
 from aapi.registry.gymnasium_ids import check_ending

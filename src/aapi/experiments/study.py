@@ -23,7 +23,7 @@ from aapi.registry.algorithms import describe_learner
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from aapi.experiments.problem import Problem
+    from aapi.experiments.configuration import Problem
     from aapi.experiments.schema import AlgorithmSpec, ProblemSpec
 
 LARGEST_SEED = 2**63 - 1  # that SQLite can hold

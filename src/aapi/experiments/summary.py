@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
-from aapi.experiments.choice import choices, score
-from aapi.experiments.plan import Plan, group_by, titled
+from aapi.experiments.plan import Plan, choices, group_by, score, titled
 from aapi.statistics import Interval, Spread, compare, deviation, spread
 
 if TYPE_CHECKING:

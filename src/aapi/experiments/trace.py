@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from aapi.approximation import QSpace
-    from aapi.experiments.configuration import Configuration
-    from aapi.experiments.problem import Problem
+    from aapi.experiments.configuration import Configuration, Problem
     from aapi.experiments.store import Run, Store
     from aapi.json_types import Json, JsonObject
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.experiments.problem import Problem
+    from aapi.experiments.configuration import Problem
 
 FILE = "tuning.journal"
 LARGEST_SEED = 2**31  # the sampler's, with room for the number of trials
@@ -114,7 +114,7 @@ def tune(
     question = digest([described, describe([fixed, dict(search), runs, seed])])
     with closing(locked_folder(Path(out))):
         study = _open_study(Path(out), f"{problem.label} {question}", seed, prune)
-        left = max(0, trials - _count_finished(study))
+        left = max(0, trials - sum(trial.state in (TrialState.COMPLETE, TrialState.PRUNED) for trial in study.trials))
         with progress_bar("tuning", left, show=progress) as advance:
             study.optimize(
                 mean_reward, n_trials=left, n_jobs=workers, catch=(AapiError,),
@@ -152,6 +152,8 @@ def _open_study(folder: Path, name: str, seed: int, prune: bool) -> optuna.Study
     # On resumption the sampler must not repeat its first draws.
     study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))
     study.pruner = optuna.pruners.MedianPruner(n_warmup_steps=2) if prune else optuna.pruners.NopPruner()
+    for trial in study.get_trials(states=(TrialState.RUNNING,)):  # which a killed process left
+        study.tell(trial.number, state=TrialState.FAIL)
     return study
 
 
@@ -161,13 +163,6 @@ def _cut_half_a_line(path: Path) -> None:
         with path.open("rb+") as file:
             contents = file.read()
             file.truncate(contents.rfind(b"\n") + 1)
-
-
-def _count_finished(study: optuna.Study) -> int:
-    """How many trials came to an end; those that a killed process left running are noted as failed."""
-    for trial in study.get_trials(states=(TrialState.RUNNING,)):
-        study.tell(trial.number, state=TrialState.FAIL)
-    return sum(trial.state in (TrialState.COMPLETE, TrialState.PRUNED) for trial in study.trials)
 
 
 def _suggest(trial: optuna.Trial, name: str, choices: Choices) -> Setting:

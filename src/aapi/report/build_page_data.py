@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from aapi.experiments.choice import work_left
+from aapi.experiments.plan import work_left
 from aapi.report.ablation import Ablation, Column, ProblemKey, ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.formatting import axis_position, format_range, format_setting
