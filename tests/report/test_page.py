@@ -54,7 +54,7 @@ def test_numbers_of_the_table_are_the_stores(page, stored):
     lines = {(line["study"], line["problem"], line["algorithm"]): line for line in shown}
     for row in summary.rows:
         line = lines[row.plan.study, row.plan.title, row.plan.algorithm]
-        runs = stored.runs(row.plan.candidates[row.chosen], row.plan.seed, range(row.plan.runs))
+        runs = stored.runs(row.plan.candidates[row.chosen], row.plan.seed, row.plan.runs)
         rewards = [stored.curve(run.key)[1][-1] / stored.curve(run.key)[0][-1] for run in runs]
         assert float(line["mean"]) == pytest.approx(np.mean(rewards), rel=1e-12)
         assert float(line["worst"]) == min(rewards)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from aapi.experiments.configuration import Configuration
     from aapi.result import Result
 
+__all__ = ["compiled_curves", "compiled_result"]
+
 
 def compiled_result(
     configuration: Configuration, seed: int, first: int, count: int,
