@@ -19,7 +19,7 @@ from aapi.learners import Phase, play
 from aapi.mdp import FiniteMDP, solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from aapi.approximation import QSpace
     from aapi.experiments.configuration import Configuration, Problem
@@ -140,12 +140,18 @@ def _tables(view: _View, space: QSpace, phase: Phase) -> dict[str, NDArray[np.fl
 class _View:
     """Where a trace looks. points: states, (points,) or (points, dimension); about: what they are, for the page.
 
-    visits: how often a phase was at each point, or about there.
+    edges: of bins around the points, in each of the last dimensions of a state.
     """
 
     points: NDArray[np.int64] | NDArray[np.float64]
     about: JsonObject
-    visits: Callable[[Phase], NDArray[np.float64]]
+    edges: list[NDArray[np.float64]]
+
+    def visits(self, phase: Phase) -> NDArray[np.float64]:
+        """How often a phase was at each point, or about there, (points,)."""
+        states = phase.data.states[0]
+        seen = states.reshape(len(states), -1)[:, -len(self.edges) :]
+        return np.histogramdd(seen, self.edges)[0].ravel()
 
 
 def _states_view(env: FiniteMDP) -> _View:
@@ -154,11 +160,7 @@ def _states_view(env: FiniteMDP) -> _View:
     about: JsonObject = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
     if env.grid_shape is not None:
         about |= {"kind": "grid", "shape": list(env.grid_shape)}
-
-    def visits(phase: Phase) -> NDArray[np.float64]:
-        return np.bincount(phase.data.states[0], minlength=env.num_states).astype(np.float64)
-
-    return _View(np.arange(env.num_states), about, visits)
+    return _View(np.arange(env.num_states), about, [np.arange(env.num_states + 1, dtype=np.float64) - 0.5])
 
 
 def _slice_view(env: ContinuousProblem) -> _View:
@@ -171,9 +173,4 @@ def _slice_view(env: ContinuousProblem) -> _View:
         "kind": "slice", "actions": list(env.action_names), "shape": [SLICE_POINTS, SLICE_POINTS],
         "axes": [middle.tolist() for middle in middles],
     }  # fmt: skip
-
-    def visits(phase: Phase) -> NDArray[np.float64]:
-        seen = phase.data.states[0][:, -2:]
-        return np.asarray(np.histogram2d(seen[:, 0], seen[:, 1], bins=edges)[0].ravel())
-
-    return _View(points, about, visits)
+    return _View(points, about, edges)
