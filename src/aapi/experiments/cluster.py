@@ -14,14 +14,7 @@ import cloudpickle
 import distributed
 
 from aapi.errors import InvalidInput
-from aapi.experiments.engines import (
-    QUEUED_PER_WORKER,
-    CrashedBatch,
-    Engine,
-    EngineLost,
-    RemoteExecutor,
-    run_packed,
-)  # fmt: skip
+from aapi.experiments.engines import QUEUED_PER_WORKER, CrashedBatch, Engine, EngineLost, RemoteExecutor, run_packed
 from aapi.experiments.sources import source_version
 
 if TYPE_CHECKING:
