@@ -89,6 +89,12 @@ class Plan:
         return [key for each in candidates for key in run_keys(each, self.tuning_seed, self.tuning_runs)]
 
     @property
+    def possible_keys(self) -> list[str]:
+        """The keys of all runs that it may need, whichever candidate is chosen."""
+        reported = [key for each in self.candidates for key in run_keys(each, self.seed, self.runs)]
+        return [*self.tuning_keys, *reported]
+
+    @property
     def place(self) -> tuple[str, str, float, int]:
         """Where it is compared with others: study, problem, scale of its rewards, and steps."""
         return self.study, self.problem, self.reward_scale, self.steps

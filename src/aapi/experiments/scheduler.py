@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -9,7 +10,6 @@ import threading
 import time
 from collections import deque
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
@@ -72,8 +72,11 @@ def run_cells(
     stop: when it is set, the batches in flight finish, and `Interrupted` is raised.
     retry_failed: do those again that are in the store as failed.
     """
-    check_shared_tuning([cell.plan for cell in cells])
-    work = _Work(cells, store, retry_failed)
+    plans = [cell.plan for cell in cells]
+    check_shared_tuning(plans)
+    if retry_failed:
+        store.forget_failed(key for plan in plans for key in plan.possible_keys)
+    work = _Work(cells, store)
     with progress_bars(work.totals, show=progress) as advance:
         for batch, future in engine.completed(work.queue, run_batch, stop):
             try:
@@ -90,68 +93,47 @@ def run_cells(
         raise Interrupted(f"{work.stored} of about {work.needed} runs are stored in {store.folder}")
 
 
-@dataclass
-class TuningGroup:
-    """Cells that share a choice, and the keys of the tuning runs that it waits for."""
-
-    cells: list[Cell]
-    missing: set[str]
-
-    @property
-    def tuning_seconds(self) -> float:
-        """About how long its tuning runs take."""
-        return sum(len(cell.plan.tuning_keys) * cell.plan.seconds for cell in self.cells)
-
-
 class _Work:
-    """What is left to do: a queue that grows when tuning groups have made their choice.
+    """What is left to do: a queue that grows when cells that are tuned, alone or together, have made their choice.
 
     totals: about how many seconds of work each study has; stored, needed: runs.
     """
 
-    def __init__(self, cells: Sequence[Cell], store: Store, retry_failed: bool) -> None:
+    def __init__(self, cells: Sequence[Cell], store: Store) -> None:
         self.store = store
         self.queue: deque[RunBatch] = deque()
         plans = [cell.plan for cell in cells]
         self.totals = {plan.study: 0.0 for plan in plans}
-        tuning = {key for plan in plans for key in plan.tuning_keys}
-        reported = {key for plan in plans for each in plan.candidates for key in run_keys(each, plan.seed, plan.runs)}
-        stored = store.known(tuning | reported, failed=not retry_failed)
-        self.taken = set(stored)  # in the store, or in the queue
-        self.stored = len(stored)
-        self.needed = len(tuning) + sum(plan.runs for plan in plans)
-        self.groups = [
-            TuningGroup([cells[i] for i in members], {key for i in members for key in plans[i].tuning_keys} - stored)
-            for members in tuning_groups(plans)
-        ]
+        self.taken = store.known(key for plan in plans for key in plan.possible_keys)  # in the store, or in the queue
+        self.stored = len(self.taken)
+        self.needed = len({key for plan in plans for key in plan.tuning_keys}) + sum(plan.runs for plan in plans)
+        groups = [[cells[i] for i in members] for members in tuning_groups(plans)]
         # All tuning runs, and the reported runs of those groups whose choice is known. Long ones first: what depends on
         # them can then begin while others are still tuning.
-        for group in sorted(self.groups, key=lambda group: group.tuning_seconds, reverse=True):
-            for cell in group.cells:
+        for group in sorted(groups, key=_tuning_seconds, reverse=True):
+            for cell in group:
                 for candidate in cell.candidates if cell.plan.is_tuned else ():
                     self._add(candidate, cell, cell.plan.tuning_seed, cell.plan.tuning_runs)
-        for group in self.groups:
-            if group.missing:  # about how much there will be, so that the bars can show the time left
-                for cell in group.cells:
-                    self.totals[cell.plan.study] += cell.plan.runs * cell.plan.seconds
-            else:
-                self._report(group)
+        self.waiting = [group for group in groups if not self._report(group)]
+        for cell in itertools.chain(*self.waiting):  # about how much there will be, for the time left
+            self.totals[cell.plan.study] += cell.plan.runs * cell.plan.seconds
 
     def arrived(self, batch: RunBatch) -> None:
         """The runs of a batch are stored; a group that has all its tuning runs goes on to those it reports."""
         self.stored += len(batch.runs)
-        for group in self.groups:
-            if group.missing.intersection(batch.keys):
-                group.missing.difference_update(batch.keys)
-                if not group.missing:
-                    self._report(group, counted=True)
+        concerned = [g for g in self.waiting if any(batch.configuration.key in cell.plan.candidates for cell in g)]
+        for group in concerned:
+            if self._report(group, counted=True):
+                self.waiting.remove(group)
 
-    def _report(self, group: TuningGroup, *, counted: bool = False) -> None:
-        chosen = choose(self.store, [cell.plan for cell in group.cells])
+    def _report(self, group: Sequence[Cell], *, counted: bool = False) -> bool:
+        """Queue the reported runs of cells that share a choice; False if tuning runs are missing."""
+        chosen = choose(self.store, [cell.plan for cell in group])
         if chosen is None:
-            raise AssertionError("a group reports before all its tuning runs are stored")
-        for cell in group.cells:
+            return False
+        for cell in group:
             self._add(cell.candidates[chosen], cell, cell.plan.seed, cell.plan.runs, counted=counted)
+        return True
 
     def _add(self, configuration: Configuration, cell: Cell, seed: int, runs: int, *, counted: bool = False) -> None:
         """Queue the runs that are neither stored nor queued. counted: the totals have them already."""
@@ -165,6 +147,10 @@ class _Work:
             batch = RunBatch(configuration, seed, part, seconds * len(part), cell.algorithm, cell.plan.study)
             self.queue.append(batch)
             self.totals[batch.study] += 0.0 if counted else batch.seconds
+
+
+def _tuning_seconds(group: Sequence[Cell]) -> float:
+    return sum(len(cell.plan.tuning_keys) * cell.plan.seconds for cell in group)
 
 
 @contextmanager

@@ -89,14 +89,19 @@ class Store(Database):
             database.execute("INSERT OR IGNORE INTO configurations VALUES (?, ?, ?, ?, ?, ?, ?)", described)
             for outcome in outcomes:
                 key = run_key(configuration.key, batch.seed, outcome.number)
-                database.execute("DELETE FROM runs WHERE key = ? AND error IS NOT NULL", (key,))
                 row = (key, configuration.key, batch.seed, outcome.number, *_result_columns(database, outcome))
                 database.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def known(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
-        """Which of these runs are in the store. failed: count those that failed, too."""
-        query = "SELECT key FROM runs WHERE key IN (SELECT value FROM json_each(?)) AND (? OR error IS NULL)"
-        return {key for (key,) in self.query(query, (json.dumps(list(keys)), failed))}
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Which of these runs are in the store, those that failed among them."""
+        query = "SELECT key FROM runs WHERE key IN (SELECT value FROM json_each(?))"
+        return {key for (key,) in self.query(query, (json.dumps(list(keys)),))}
+
+    def forget_failed(self, keys: Iterable[str]) -> None:
+        """Remove those of these runs that failed, so that they are done again."""
+        query = "DELETE FROM runs WHERE error IS NOT NULL AND key IN (SELECT value FROM json_each(?))"
+        with self.writing() as database:
+            database.execute(query, (json.dumps(list(keys)),))
 
     def runs(self, configuration: str, seed: int, count: int) -> list[Run]:
         """Those of the first `count` runs of a configuration that are there, by number."""
