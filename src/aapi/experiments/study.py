@@ -203,10 +203,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     allowed = [each.name for each in fields(Study) if each.name != "source"]
     for key in table.keys() - set(allowed):
         raise InvalidInput(f"{source}: {key} is not known: a study takes {', '.join(allowed)}")
-    for key in ("problems", "algorithms"):
-        if key not in table:
-            raise InvalidInput(f"{source}: {key} must be one or more tables, [[{key}]]")
     beside = os.fspath(Path(path).resolve().parent)
     if beside not in sys.path:
         sys.path.insert(0, beside)  # here, and so in new processes
-    return Study(**{"name": Path(path).stem} | table, source=source)
+    return Study(**{"name": Path(path).stem, "problems": [], "algorithms": []} | table, source=source)
