@@ -161,7 +161,7 @@ def test_what_is_no_text_or_not_there_is_said(tmp_path):
         read_study(path)
     path.write_text("steps = 5\n")
     with pytest.raises(InvalidInput, match="problems must be one or more tables"):
-        read_study(path)
+        read_study(path).cells()
 
 
 def test_an_algorithm_of_ones_own_beside_the_file(tmp_path):

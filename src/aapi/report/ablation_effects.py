@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.experiments.choice import score
+from aapi.experiments.plan import score
 from aapi.experiments.summary import ENOUGH_RUNS, Row
 from aapi.report.ablation import ADAPTIVE, CONSTANT, Ablation, Column, ProblemKey
 from aapi.report.formatting import format_decimal, format_list

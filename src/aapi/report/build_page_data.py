@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from aapi.experiments.choice import work_left
-from aapi.experiments.store import Session, Store, session_plans
+from aapi.experiments.plan import work_left
 from aapi.report.ablation import Ablation, Column, ProblemKey, ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.formatting import axis_position, format_range, format_setting, format_settings
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from aapi.experiments.store import Session, Store
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.json_types import Json
     from aapi.report import page_data
@@ -65,12 +65,12 @@ def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DE
 def session_status(store: Store) -> page_data.StatusData | None:
     """The status of the last session; None if there is none, or another version's."""
     sessions = store.sessions()
-    if not sessions or sessions[-1]["plan"] is None:
+    if not sessions or not sessions[-1]["plans"]:
         return None
-    session, planned = sessions[-1], sessions[-1]["plan"]
-    studies = {line["study"] for line in planned["lines"]}
+    session = sessions[-1]
+    studies = {plan.study for plan in session["plans"]}
     left, stored, needed = work_left(store, [plan for plan in store.plans() if plan.study in studies])
-    whole = max(planned["left"], left)
+    whole = max(session["left"], left)
     share = 1.0 - left / whole if whole else 1.0
     running = session["ended"] is None and store.is_being_written()
     state: Literal["running", "done", "stopped"] = "running" if running else "done" if stored == needed else "stopped"
@@ -209,7 +209,7 @@ def _packed(table: NDArray[np.float64]) -> page_data.PackedTable:
 
 
 def _session(session: Session, running: bool) -> page_data.SessionData:
-    machine, plans = session["machine"], session_plans(session)
+    machine, plans = session["machine"], session["plans"]
     seeds = [f"{plan.seed}" + (f" (tuning {plan.tuning_seed})" if plan.is_tuned else "") for plan in plans]
     versions = (("aapi", "aapi"), ("its sources", "sources"), ("Python", "python"), ("NumPy", "numpy"))
     details = {
