@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from aapi.agent.representation import AgentFeatures, Bounds
     from aapi.agent.storage import EnvSnapshot
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array
     from aapi.environments.continuing import Episode
     from aapi.gymnasium_types import Env, Observation, Space
     from aapi.learners import Phase

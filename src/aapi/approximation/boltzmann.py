@@ -11,10 +11,10 @@ from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from aapi.array_types import Array
 
 
-def boltzmann(index: NDArray[np.float64], temperature: NDArray[np.float64]) -> NDArray[np.float64]:
+def boltzmann(index: Array, temperature: Array) -> Array:
     """Policies of shape (runs, states, actions) from an index of that shape and temperatures of shape (runs, states).
 
     Shifted by the largest index, so that nothing overflows. At temperature zero, and in the limit towards it, all

@@ -15,7 +15,6 @@ from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reserv
 from aapi.approximation.space import (
     NOT_STORED,
     Actor,
-    Array,
     QSpace,
     States,
     Surprise,
@@ -32,10 +31,8 @@ from aapi.kernels.linalg import aligned_zeros, singular_regression
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from aapi.approximation.projected_equations import Equations
-    from aapi.array_types import Arrays
+    from aapi.array_types import Actions, Array, Arrays, Streams
 
 
 DEFAULT_SAMPLED = 30  # the paper's n_k for large state spaces
@@ -121,7 +118,7 @@ class Linear(QSpace):
         """The runs of one after those of the other."""
         return LinearPolicy.join(policies)
 
-    def actor(self, policy: LinearPolicy, stream: NDArray[np.uint64]) -> Actor:
+    def actor(self, policy: LinearPolicy, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         room = np.empty(2 * self.rows + self.num_actions + policy.differences.shape[2])
         return partial(
@@ -137,7 +134,7 @@ class Linear(QSpace):
                               self.num_actions)  # fmt: skip
 
     def fit(
-        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float,
+        self, states: States, actions: Actions, targets: Array, ridge: float,
         weights: Array | None = None,
     ) -> Array:  # fmt: skip
         """The weights of each action; 0 for one that was not taken."""
@@ -157,7 +154,7 @@ class Linear(QSpace):
         return q_hat
 
     def equations(
-        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States,
+        self, states: States, actions: Actions, rewards: Array, successors: States,
         policy: LinearPolicy, trace: float,
     ) -> Iterator[Equations]:  # fmt: skip
         """The projected equations of each run."""
@@ -183,15 +180,13 @@ class LinearSurprise(Surprise):
     num_phases: int | None = field(metadata=NOT_STORED)
     num_actions: int = field(metadata=NOT_STORED)
     k: int = field(default=0, metadata=NOT_STORED)
-    streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
+    streams: Streams = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     def last(self) -> None:
         """There is no table of norms."""
 
-    def add(
-        self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]
-    ) -> LinearSurprise:
+    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: Streams) -> LinearSurprise:
         """Keep the difference of phase k in its place, in the room of the one before."""
         size = self.differences.shape[1]
         if size:

@@ -18,9 +18,7 @@ from aapi.kernels.random import draw
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from aapi.array_types import Arrays
+    from aapi.array_types import Array, Arrays
     from aapi.features.basis import Basis
 
 
@@ -32,9 +30,9 @@ class LinearPolicy:
     difference s and action a in column s · actions + a. The norm is over actions: max |·|, or (max − min)/2 if `span`.
     """
 
-    index: NDArray[np.float64]
-    constant: NDArray[np.float64]
-    differences: NDArray[np.float64]
+    index: Array
+    constant: Array
+    differences: Array
     span: bool
 
     def check(self, shape: tuple[int, int, int]) -> LinearPolicy:
@@ -57,11 +55,11 @@ class LinearPolicy:
             raise InvalidInput("a linear policy must have finite weights, and a constant of at least 0")
         return LinearPolicy(index, constant, differences, bool(self.span))
 
-    def probabilities(self, basis: Basis, observations: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probabilities(self, basis: Basis, observations: Array) -> Array:
         """π(·|x), (runs, n, actions), at observations of shape (runs, n, dimension)."""
         return self._evaluate(basis, observations)[0]
 
-    def temperature(self, basis: Basis, observations: NDArray[np.float64]) -> NDArray[np.float64]:
+    def temperature(self, basis: Basis, observations: Array) -> Array:
         """The temperatures, (runs, n), at observations of shape (runs, n, dimension)."""
         return self._evaluate(basis, observations)[1]
 
@@ -70,7 +68,7 @@ class LinearPolicy:
         runs, _, num_features = self.index.shape
         return LinearPolicy(self.index, np.zeros(runs), aligned_zeros(runs, num_features, 0), self.span)
 
-    def _evaluate(self, basis: Basis, observations: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def _evaluate(self, basis: Basis, observations: Array) -> tuple[Array, ...]:
         runs, actions, _ = self.index.shape
         policy = self.check((runs, basis.num_features, actions))
         array = np.ascontiguousarray(observations, dtype=np.float64)

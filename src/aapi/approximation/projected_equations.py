@@ -15,13 +15,11 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import add_product, add_row, aligned_zeros
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.array_types import AnyArray
+    from aapi.array_types import Actions, AnyArray, Array
     from aapi.features.active import ActiveFeatures
     from aapi.features.basis import Basis
 
-    Steps = tuple[AnyArray, NDArray[np.int32], NDArray[np.float64], AnyArray]  # states … successors of a run
+    Steps = tuple[AnyArray, Actions, Array, AnyArray]  # states … successors of a run
 
 
 MOST_FEATURES = 5000  # whose equations take 200 MB
@@ -39,11 +37,11 @@ class Equations:
     block size, block size).
     """
 
-    transposed: NDArray[np.float64]
-    earned: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    gram: NDArray[np.float64]
+    transposed: Array
+    earned: Array
+    totals: Array
+    shares: Array
+    gram: Array
 
 
 def check_size(num_features: int) -> None:
@@ -55,7 +53,7 @@ def check_size(num_features: int) -> None:
         )
 
 
-def of_visits(features: ActiveFeatures, visits: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def of_visits(features: ActiveFeatures, visits: Array) -> tuple[Array, Array]:
     """Σ φφᵀ in blocks, and Σ φ."""
     gram = np.empty((features.num_blocks, features.block_size, features.block_size))
     shares = np.empty((features.num_blocks, features.block_size))
@@ -64,7 +62,7 @@ def of_visits(features: ActiveFeatures, visits: NDArray[np.float64]) -> tuple[ND
     return gram, shares.ravel()
 
 
-def _spread(gram: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def _spread(gram: Array, size: int) -> Array:
     """Upper triangles of blocks as one symmetric matrix."""
     matrix = np.zeros((size, size))
     for block, upper in enumerate(gram):
@@ -74,8 +72,8 @@ def _spread(gram: NDArray[np.float64], size: int) -> NDArray[np.float64]:
 
 
 def equations_of_sums(
-    features: ActiveFeatures, policy: NDArray[np.float64], visits: NDArray[np.float64], earned: NDArray[np.float64],
-    totals: NDArray[np.float64], arrivals: NDArray[np.float64], products: NDArray[np.float64],
+    features: ActiveFeatures, policy: Array, visits: Array, earned: Array,
+    totals: Array, arrivals: Array, products: Array,
 ) -> Equations:  # fmt: skip
     """The equations of a run from sums over its steps; see `Traces`. Without a trace, totals and products are empty."""
     gram, shares = of_visits(features, visits)
@@ -88,7 +86,7 @@ def equations_of_sums(
 
 
 def equations_of_steps(
-    features: ActiveFeatures, policy: NDArray[np.float64], steps: Steps, decay: float
+    features: ActiveFeatures, policy: Array, steps: Steps, decay: float
 ) -> Equations:  # fmt: skip
     """The equations of a run from its steps, in a table."""
     check_size(features.num_features)
@@ -102,7 +100,7 @@ def equations_of_steps(
     return Equations(transposed, earned, totals, shares, gram)
 
 
-def equations_of_vectors(basis: Basis, chances: NDArray[np.float64], steps: Steps, decay: float) -> Equations:
+def equations_of_vectors(basis: Basis, chances: Array, steps: Steps, decay: float) -> Equations:
     """The equations of a run from its steps between vectors. chances: of the actions at the successors.
 
     Without a trace z_t has one block, that of a_t, and steps are taken in action by action, each in its own room.

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aapi.array_types import AnyArray
+from aapi.array_types import Actions, AnyArray, Array, Streams
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
 
 
-Array: TypeAlias = NDArray[np.float64]
 States: TypeAlias = AnyArray  # whole numbers, or vectors, with an axis more
 # A table (runs, states, actions) or a `LinearPolicy`, a number for each state or a `LinearTemperature`: what they are
 # is between a space and its simulation.
@@ -30,7 +28,7 @@ NORMS = ("sup", "span")
 NOT_STORED = {"stored": False}  # metadata of fields of a state that are not saved with it: they follow from the rest
 
 
-def no_streams() -> NDArray[np.uint64]:
+def no_streams() -> Streams:
     """The random streams of no run."""
     return np.empty((0, 4), dtype=np.uint64)
 
@@ -61,7 +59,7 @@ class Surprise(ABC):
         """‖Q̂_k − M_k‖, (runs, states); None where states cannot be listed."""
 
     @abstractmethod
-    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]) -> Surprise:
+    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: Streams) -> Surprise:
         """Take in weight · ‖Q̂_k − M_k‖; it may use the room of the one before."""
 
     @abstractmethod
@@ -148,7 +146,7 @@ class QSpace(ABC):
     def probabilities(self, policy: Policy, states: States) -> Array:
         """π(·|x), (runs, n, actions), at `n` states of each run."""
 
-    def action_probabilities(self, policy: Policy, states: States, actions: NDArray[np.int32]) -> Array:
+    def action_probabilities(self, policy: Policy, states: States, actions: Actions) -> Array:
         """π(a|x) of actions that were taken, (runs, n)."""
         every = self.probabilities(policy, states)
         return np.asarray(np.take_along_axis(every, actions[:, :, None], axis=2)[:, :, 0])
@@ -166,7 +164,7 @@ class QSpace(ABC):
         """The policies of several batches as one."""
 
     @abstractmethod
-    def actor(self, policy: Policy, stream: NDArray[np.uint64]) -> Actor:
+    def actor(self, policy: Policy, stream: Streams) -> Actor:
         """A function that draws an action for a state of the first run."""
 
     @abstractmethod
@@ -175,7 +173,7 @@ class QSpace(ABC):
 
     @abstractmethod
     def fit(
-        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float, weights: Array | None = None
+        self, states: States, actions: Actions, targets: Array, ridge: float, weights: Array | None = None
     ) -> Array:
         """Q = φᵀw with w = argmin Σ_t u_t (φ(x_t, a_t)ᵀw − target_t)² + ridge ‖w‖², in every run.
 
@@ -184,7 +182,7 @@ class QSpace(ABC):
 
     @abstractmethod
     def equations(
-        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States, policy: Policy,
+        self, states: States, actions: Actions, rewards: Array, successors: States, policy: Policy,
         trace: float,
     ) -> Iterator[Equations]:  # fmt: skip
         """The projected equations of LSTD-Q(λ) for a policy, run by run, from steps, (runs, n)."""

@@ -15,7 +15,6 @@ from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reserv
 from aapi.approximation.space import (
     NOT_STORED,
     Actor,
-    Array,
     QSpace,
     States,
     Surprise,
@@ -33,9 +32,8 @@ from aapi.kernels.random import draw
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Actions, Array, Streams
     from aapi.features.active import ActiveFeatures
     from aapi.mdp import FiniteMDP
 
@@ -99,7 +97,7 @@ class Tabular(QSpace):
         """Tables one after the other."""
         return np.concatenate(policies)
 
-    def actor(self, policy: Array, stream: NDArray[np.uint64]) -> Actor:
+    def actor(self, policy: Array, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         return partial(_draw_action, np.ascontiguousarray(policy[0]), stream)
 
@@ -111,7 +109,7 @@ class Tabular(QSpace):
                                self.num_actions)  # fmt: skip
 
     def fit(
-        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float,
+        self, states: States, actions: Actions, targets: Array, ridge: float,
         weights: Array | None = None,
     ) -> Array:  # fmt: skip
         """The table of φᵀw; with one-hot features, averages of the targets of each pair."""
@@ -125,7 +123,7 @@ class Tabular(QSpace):
         return q_hat
 
     def equations(
-        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States,
+        self, states: States, actions: Actions, rewards: Array, successors: States,
         policy: Array, trace: float,
     ) -> Iterator[Equations]:  # fmt: skip
         """The projected equations of each run."""
@@ -156,16 +154,14 @@ class TabularSurprise(Surprise):
     num_phases: int | None = field(metadata=NOT_STORED)
     num_actions: int = field(metadata=NOT_STORED)
     k: int = field(default=0, metadata=NOT_STORED)
-    streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
+    streams: Streams = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     def last(self) -> Array:
         """‖Q̂_k − M_k‖, (runs, states)."""
         return self.size
 
-    def add(
-        self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]
-    ) -> TabularSurprise:
+    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: Streams) -> TabularSurprise:
         """The sizes of phase k, and the root of the sum of squares with them in it."""
         size, root_sum = np.empty_like(self.size), np.empty_like(self.root_sum)
         if not _measure(q_hat, prediction, self.span, weight, self.root_sum, size, root_sum):

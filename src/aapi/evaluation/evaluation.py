@@ -12,10 +12,8 @@ from aapi.memory.memory import Experience
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array, Integers
     from aapi.memory import Memory, MemorySpec
     from aapi.simulation import PhaseData
 
@@ -32,7 +30,7 @@ class Estimate:
 
     q_hat: Array
     conditioning: Array | None = None
-    rank: NDArray[np.int64] | None = None
+    rank: Integers | None = None
 
 
 class Evaluation:

@@ -14,9 +14,8 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import add_row, dot, factorise, singular_regression, solve_factorised
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Array
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class LSPE(Projected):
         finite(0.0, strictly=True, step=self.step, tolerance=self.tolerance)
         at_least(1, sweeps=self.sweeps)
 
-    def _solve(self, equations: Equations) -> tuple[NDArray[np.float64], float]:
+    def _solve(self, equations: Equations) -> tuple[Array, float]:
         weights, factors = np.zeros(equations.gram.shape[:2]), equations.gram.copy()
         for upper in factors:
             if not factorise(upper, float(self.ridge)):

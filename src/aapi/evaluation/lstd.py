@@ -13,9 +13,8 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import singular_regression
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Array
 
 
 SINGULAR = 1e-12  # what elimination may leave of a column before it counts as nothing
@@ -39,7 +38,7 @@ class LSTD(Projected):
     `rank`, how many of the features were linearly independent in the data.
     """
 
-    def _solve(self, equations: Equations) -> tuple[NDArray[np.float64], float]:
+    def _solve(self, equations: Equations) -> tuple[Array, float]:
         solution = np.empty(len(equations.earned) + 1)
         conditioning = _solve(
             equations.transposed, equations.totals, equations.shares, equations.earned, float(self.ridge), solution

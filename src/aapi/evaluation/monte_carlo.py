@@ -13,7 +13,8 @@ from aapi.evaluation.evaluation import Evaluation
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy
+    from aapi.approximation import Policy
+    from aapi.array_types import Array
     from aapi.memory import Experience
 
 

@@ -14,7 +14,8 @@ from aapi.memory import CountTransitions
 from aapi.memory.model import sampled_model
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy
+    from aapi.approximation import Policy
+    from aapi.array_types import Array
     from aapi.memory import Experience
 
 

@@ -15,8 +15,9 @@ from aapi.evaluation.evaluation import Estimate, Evaluation
 from aapi.memory import KeepSteps, SumTraces
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Array
     from aapi.memory import Experience, LinearMemory, MemorySpec
 
 

@@ -17,9 +17,8 @@ from aapi.memory import CountTransitions
 from aapi.memory.model import average_model
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy
+    from aapi.approximation import Policy
+    from aapi.array_types import Array
     from aapi.memory import Counts, Experience
 
 
@@ -63,9 +62,7 @@ class SelfConsistent(Evaluation):
         return evaluate_models(data, weights, rewards, policy)
 
 
-def evaluate_models(
-    counts: Counts, weights: NDArray[np.float64], rewards: NDArray[np.float64], policy: Policy
-) -> NDArray[np.float64]:
+def evaluate_models(counts: Counts, weights: Array, rewards: Array, policy: Policy) -> Array:
     """Q of a policy in a model for each run, whose transitions are those of `counts` with probabilities `weights`."""
     q_hat = np.zeros_like(rewards)
     states = counts.seen.sum(axis=1)
@@ -80,8 +77,8 @@ def evaluate_models(
 
 
 def _solve_sparse(
-    counts: Counts, run: int, weights: NDArray[np.float64], rewards: NDArray[np.float64], policy: NDArray[np.float64],
-    q_hat: NDArray[np.float64],
+    counts: Counts, run: int, weights: Array, rewards: Array, policy: Array,
+    q_hat: Array,
 ) -> None:  # fmt: skip
     """The equations of `_solve_dense` for one run, whose matrix is mostly empty."""
     size, num_actions = counts.sizes[run], policy.shape[1]

@@ -14,8 +14,7 @@ from aapi.memory.counts import DEEPEST
 from aapi.memory.model import average_probabilities
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array
     from aapi.exploration.exploration import Excursion, Situation
     from aapi.memory import Counts
 
@@ -73,7 +72,7 @@ class Discovery(Exploration):
         return replace(excursion, steps=int(self.patience), limits=limits)
 
 
-def novelty(counts: Counts) -> NDArray[np.float64]:
+def novelty(counts: Counts) -> Array:
     """How likely the next visit of each pair shows anything new, (runs, states, actions)."""
     rates = np.zeros((len(counts.attempts), DEEPEST + 1))  # of the j-th visit in the column j; 0 beyond
     rates[:, 1] = 1.0

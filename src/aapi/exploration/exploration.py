@@ -13,9 +13,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array
+    from aapi.array_types import Array, Integers, Mask, Streams
     from aapi.memory import Counts
 
     ExplorationLike: TypeAlias = "Exploration | Callable[[Situation], Excursion | None]"
@@ -30,9 +28,9 @@ class Situation:
     """
 
     counts: Counts
-    explored: NDArray[np.int64]
-    free: NDArray[np.bool_]
-    streams: NDArray[np.uint64]
+    explored: Integers
+    free: Mask
+    streams: Streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +41,10 @@ class Excursion:
     actions). Both are for an `Exploration` that is not in lockstep.
     """
 
-    runs: NDArray[np.bool_]
+    runs: Mask
     policies: Array
     steps: int | None = None
-    limits: NDArray[np.int64] | None = None
+    limits: Integers | None = None
 
 
 def checked(out: object, shape: tuple[int, ...]) -> Excursion:
@@ -115,14 +113,14 @@ def as_exploration(part: ExplorationLike) -> Exploration:
     return _Function(part)
 
 
-def within_budget(situation: Situation, budget: float) -> NDArray[np.bool_]:
+def within_budget(situation: Situation, budget: float) -> Mask:
     """The runs that explored less than budget · (t m A)^½ steps, after t steps, with m states seen and A actions."""
     counts = situation.counts
     pairs = counts.seen.sum(axis=1) * counts.visits.shape[2]
     return np.asarray(situation.explored < budget * np.sqrt(float(counts.steps) * pairs))
 
 
-def sent_out(runs: NDArray[np.int64], policies: Array) -> Excursion:
+def sent_out(runs: Integers, policies: Array) -> Excursion:
     """An excursion of the usual length for the runs of these numbers."""
     mask = np.zeros(len(policies), dtype=bool)
     mask[runs] = True

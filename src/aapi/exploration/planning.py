@@ -9,8 +9,7 @@ import numpy as np
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array, Integers
     from aapi.memory import Counts
 
 
@@ -22,9 +21,9 @@ TIE = 1e-9
 
 
 def plan(
-    counts: Counts, runs: NDArray[np.int64], weights: NDArray[np.float64], rewards: NDArray[np.float64],
-    elsewhere: NDArray[np.float64] | None, policies: NDArray[np.float64],
-) -> NDArray[np.float64]:  # fmt: skip
+    counts: Counts, runs: Integers, weights: Array, rewards: Array,
+    elsewhere: Array | None, policies: Array,
+) -> Array:  # fmt: skip
     """Fill in policies of some runs, optimal for `rewards` in models with the probabilities `weights`; their gains.
 
     What the probabilities of a pair leave of 1 leads to a state that a number `elsewhere` in [0, 1), (runs, states,

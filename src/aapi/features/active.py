@@ -13,6 +13,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from aapi.array_types import Array, Integers
     from aapi.mdp import FiniteMDP
     from aapi.mdp.linear_systems import Matrix
 
@@ -26,9 +27,9 @@ class ActiveFeatures:
     one_hot: every pair has a feature of its own, and a regression is an average.
     """
 
-    starts: NDArray[np.int64]
+    starts: Integers
     columns: NDArray[np.uint32]
-    values: NDArray[np.float64]
+    values: Array
     num_blocks: int
     block_size: int
     one_hot: bool

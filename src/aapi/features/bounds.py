@@ -10,8 +10,7 @@ import numpy as np
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array
     from aapi.features.basis import Basis
 
 
@@ -28,7 +27,7 @@ class VectorFeatures(Protocol):
         """The features of observations that lie between `low` and `high`."""
 
 
-def scaling(low: Bounds, high: Bounds, own_low: Bounds, own_high: Bounds) -> tuple[NDArray[np.float64], ...]:
+def scaling(low: Bounds, high: Bounds, own_low: Bounds, own_high: Bounds) -> tuple[Array, ...]:
     """The lower bounds and the widths: the features' own where they are given, else the problem's."""
     dimension = len(np.atleast_1d(np.asarray(low)))
     bottom = _vector(low if own_low is None else own_low, dimension, "low")
@@ -46,7 +45,7 @@ def scaling(low: Bounds, high: Bounds, own_low: Bounds, own_high: Bounds) -> tup
     return bottom, np.where(width > 0.0, width, 1.0)  # a constant observation needs no scale
 
 
-def _vector(values: Bounds, dimension: int, what: str) -> NDArray[np.float64]:
+def _vector(values: Bounds, dimension: int, what: str) -> Array:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

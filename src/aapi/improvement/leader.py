@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy, QSpace, Temperature
+    from aapi.approximation import Policy, QSpace, Temperature
+    from aapi.array_types import Array
     from aapi.evaluation import Evaluation
     from aapi.memory import Experience
 

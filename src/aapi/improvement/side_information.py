@@ -13,7 +13,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aapi.approximation import Array
+    from aapi.array_types import Array
     from aapi.improvement.leader import Leader
 
     SideInformationLike: TypeAlias = "SideInformation | Callable[[Leader], Array]"

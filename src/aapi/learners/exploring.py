@@ -16,10 +16,8 @@ from aapi.learners.state import restored_fields
 from aapi.memory import CountTransitions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from aapi.approximation import Policy, QSpace
-    from aapi.array_types import Arrays
+    from aapi.array_types import Arrays, Integers
     from aapi.exploration.exploration import ExplorationLike, Explorations
     from aapi.learners.learner import AnyLearner
     from aapi.memory import Counts, Memories
@@ -41,7 +39,7 @@ class ExploringState:
     space: QSpace = field(metadata=NOT_STORED)
     inner: Any
     start: int
-    explored: NDArray[np.int64]
+    explored: Integers
     excursion: Excursion | None = None
 
     @property

@@ -18,9 +18,8 @@ from aapi.simulation import Stretch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy, QSpace, Temperature
+    from aapi.approximation import Policy, QSpace, Temperature
+    from aapi.array_types import Array, Mask
     from aapi.memory import Memories
     from aapi.simulation import PhaseData, Simulation
 
@@ -52,7 +51,7 @@ class Phase:
     prediction: Array | None = None
     weight: float = 1.0
     conditioning: Array | None = None
-    exploring: NDArray[np.bool_] | None = None
+    exploring: Mask | None = None
 
 
 class LearnerState(Protocol):

@@ -16,7 +16,8 @@ from aapi.schedules import Constant, as_schedule
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy, QSpace, Surprise
+    from aapi.approximation import Policy, QSpace, Surprise
+    from aapi.array_types import Array
     from aapi.evaluation.evaluation import EvaluationLike
     from aapi.improvement.learning_rate import LearningRateLike
     from aapi.improvement.side_information import SideInformationLike

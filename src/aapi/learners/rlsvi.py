@@ -14,7 +14,8 @@ from aapi.memory.transitions import KeepTransitions
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array
     from aapi.memory import Memories
     from aapi.simulation import PhaseData
 

@@ -16,8 +16,7 @@ from aapi.kernels.linalg import factorise, singular_regression, solve_lower, sol
 from aapi.kernels.random import fill_normal
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Actions, Array, Streams
     from aapi.features.active import ActiveFeatures
     from aapi.features.basis import Basis
     from aapi.memory.counts import Counts
@@ -40,9 +39,7 @@ class Sweeps(NamedTuple):
     variance: float
 
 
-def draw_from_counts(
-    counts: Counts, features: ActiveFeatures, sweeps: Sweeps, streams: NDArray[np.uint64]
-) -> NDArray[np.float64]:
+def draw_from_counts(counts: Counts, features: ActiveFeatures, sweeps: Sweeps, streams: Streams) -> Array:
     """A draw of Q for every run from all its transitions, as a table."""
     q_hat = np.zeros(counts.visits.shape)
     if not _draw_tables(
@@ -54,9 +51,7 @@ def draw_from_counts(
     return q_hat
 
 
-def draw_from_steps(
-    window: Window, basis: Basis, num_actions: int, sweeps: Sweeps, streams: NDArray[np.uint64]
-) -> NDArray[np.float64]:
+def draw_from_steps(window: Window, basis: Basis, num_actions: int, sweeps: Sweeps, streams: Streams) -> Array:
     """A draw of Q for every run from its last steps between vectors, as weights."""
     runs, size = len(window.rewards), basis.num_features
     equations, ones = NormalEquations(basis), np.ones(window.rewards.shape[1])
@@ -81,7 +76,7 @@ def draw_from_steps(
     return q_hat
 
 
-def _in_a_row(window: Window, run: int) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+def _in_a_row(window: Window, run: int) -> tuple[Array, Actions, Array]:
     """The transitions of a run as rows of states, actions and rewards: the successor of a row is the next row.
 
     A successor mostly is the next observation. Where it is not, it has a row of its own, with the action −1.

@@ -16,8 +16,9 @@ from aapi.memory.memory import LinearMemory, MemorySpec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aapi.approximation import Array, Policy, QSpace, Tabular
+    from aapi.approximation import Policy, QSpace, Tabular
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Array
     from aapi.features.active import ActiveFeatures
     from aapi.simulation import PhaseData
 
