@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from aapi.checks import at_least, finite
-from aapi.errors import InvalidInput
+from aapi.checks import as_part, at_least, finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,23 +74,11 @@ class Constant(Schedule):
         return int((num_steps + gap) // (self.length + gap))
 
 
-@dataclass(frozen=True)
-class _Function(Schedule):
-    """A function of the user's."""
-
-    function: Callable[[int, int, QSpace], int]
-
-    def __call__(self, phase: int, time: int, space: QSpace) -> int:
-        return self.function(phase, time, space)
-
-
 def as_schedule(part: ScheduleLike) -> Schedule:
-    """A schedule: one length for all phases, a schedule, or a function that is one; or an error."""
-    if isinstance(part, Schedule):
-        return part
-    if isinstance(part, type | str) or (not callable(part) and not isinstance(part, numbers.Real)):
-        raise InvalidInput(f"phase_length must be a whole number or a schedule such as Growing(), not {part!r}")
-    return _Function(part) if callable(part) else Constant(part)
+    """A schedule, one length for all phases, or a function as a schedule; or an error."""
+    if isinstance(part, numbers.Real):
+        return Constant(cast("int", part))
+    return as_part(part, Schedule, "phase_length", "a whole number or a schedule such as Growing()")
 
 
 @dataclass(frozen=True)

@@ -315,7 +315,7 @@ def test_whoever_was_sent_out_by_one_part_is_left_alone_by_the_next():
 
 @pytest.mark.parametrize("part", [AtRandom, Discovery, 5, "discovery", None])
 def test_what_cannot_be_called_is_no_exploration(part):
-    line = r"^exploration must be of parts such as Discovery\(\), or functions, not "
+    line = r"^exploration must be of parts such as Discovery\(\), or a function, not "
     with pytest.raises(InvalidInput, match=line):
         as_exploration(part)
 

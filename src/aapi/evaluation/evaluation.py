@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from aapi.errors import InvalidInput
+from aapi.checks import as_part
 from aapi.memory import begin, remember
 from aapi.memory.memory import Experience
 
@@ -74,23 +74,9 @@ class Evaluation:
         return Estimate(q_hat, whole.conditioning, whole.rank)
 
 
-@dataclass(frozen=True)
-class _Function(Evaluation):
-    """A function of the user's."""
-
-    function: Callable[[Policy, Experience], Estimate | Array]
-
-    def __call__(self, policy: Policy, seen: Experience) -> Estimate | Array:
-        return self.function(policy, seen)
-
-
 def as_evaluation(part: EvaluationLike) -> Evaluation:
-    """An evaluation, or a function that is one; or an error."""
-    if isinstance(part, Evaluation):
-        return part
-    if not callable(part) or isinstance(part, type):
-        raise InvalidInput(f"evaluate must be an evaluation such as SelfConsistent(), or a function, not {part!r}")
-    return _Function(part)
+    """An evaluation, or a function as one; or an error."""
+    return as_part(part, Evaluation, "evaluate", "an evaluation such as SelfConsistent()")
 
 
 def estimate(evaluate: EvaluationLike, space: QSpace, policy: Policy, data: PhaseData) -> Estimate:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from aapi.checks import at_least
+from aapi.checks import as_part, at_least
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -90,27 +90,9 @@ class Exploration:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class _Function(Exploration):
-    """A function of the user's, which may return excursions of any length."""
-
-    function: Callable[[Situation], Excursion | None]
-
-    @property
-    def lockstep(self) -> bool:
-        return False
-
-    def __call__(self, situation: Situation) -> Excursion | None:
-        return self.function(situation)
-
-
 def as_exploration(part: ExplorationLike) -> Exploration:
-    """An exploration, or a function that is one; or an error."""
-    if isinstance(part, Exploration):
-        return part
-    if not callable(part) or isinstance(part, type):
-        raise InvalidInput(f"exploration must be of parts such as Discovery(), or functions, not {part!r}")
-    return _Function(part)
+    """An exploration, or a function as one, whose excursions may be of any length; or an error."""
+    return as_part(part, Exploration, "exploration", "of parts such as Discovery()", lockstep=False)
 
 
 def within_budget(situation: Situation, budget: float) -> Mask:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from aapi.approximation import NORMS
-from aapi.checks import at_least, finite, one_of
+from aapi.checks import as_part, at_least, finite, one_of
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -44,23 +44,9 @@ class LearningRate:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class _Function(LearningRate):
-    """A function of the user's."""
-
-    function: Callable[[int, Surprise], Temperature]
-
-    def __call__(self, k: int, surprise: Surprise) -> Temperature:
-        return self.function(k, surprise)
-
-
 def as_learning_rate(part: LearningRateLike) -> LearningRate:
-    """A learning rate, or a function that is one; or an error."""
-    if isinstance(part, LearningRate):
-        return part
-    if not callable(part) or isinstance(part, type):
-        raise InvalidInput(f"learning_rate must be one such as Adaptive(), or a function, not {part!r}")
-    return _Function(part)
+    """A learning rate, or a function as one; or an error."""
+    return as_part(part, LearningRate, "learning_rate", "one such as Adaptive()")
 
 
 @dataclass(frozen=True)

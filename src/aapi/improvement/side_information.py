@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from aapi.checks import finite
+from aapi.checks import as_part, finite
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,23 +35,9 @@ class SideInformation:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class _Function(SideInformation):
-    """A function of the user's, which may call `leader.evaluate` if the evaluation is able to."""
-
-    function: Callable[[Leader], Array]
-
-    def __call__(self, leader: Leader) -> Array:
-        return self.function(leader)
-
-
 def as_side_information(part: SideInformationLike) -> SideInformation:
-    """Side information, or a function that is one; or an error."""
-    if isinstance(part, SideInformation):
-        return part
-    if not callable(part) or isinstance(part, type):
-        raise InvalidInput(f"side_information must be such as PreviousEstimate(), or a function, not {part!r}")
-    return _Function(part)
+    """Side information, or a function as it, which may call `leader.evaluate` if the evaluation is able to."""
+    return as_part(part, SideInformation, "side_information", "such as PreviousEstimate()")
 
 
 @dataclass(frozen=True)
