@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.approximation.normal_equations import NormalEquations
-from aapi.approximation.sparse_features import fill_gram, fill_rhs
+from aapi.approximation.sparse_features import add_features, fill_gram, fill_rhs
 from aapi.errors import TooLarge
+from aapi.features.active import block_offset
 from aapi.features.basis import TILES, fill_features
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import add_product, add_row, aligned_zeros
@@ -57,8 +58,8 @@ def of_visits(features: ActiveFeatures, visits: Array) -> tuple[Array, Array]:
     """Σ φφᵀ in blocks, and Σ φ."""
     gram = np.empty((features.num_blocks, features.block_size, features.block_size))
     shares = np.empty((features.num_blocks, features.block_size))
-    fill_gram(visits, features.starts, features.columns, features.values, gram)
-    fill_rhs(visits, features.starts, features.columns, features.values, shares)
+    fill_gram(visits, features, gram)
+    fill_rhs(visits, features, shares)
     return gram, shares.ravel()
 
 
@@ -78,10 +79,7 @@ def equations_of_sums(
     """The equations of a run from sums over its steps; see `Traces`. Without a trace, totals and products are empty."""
     gram, shares = of_visits(features, visits)
     transposed = products.copy() if products.size else _spread(gram, features.num_features)
-    _subtract_arrivals(
-        arrivals, policy, features.starts, features.columns, features.values, features.num_blocks,
-        features.block_size, transposed,
-    )  # fmt: skip
+    _subtract_arrivals(arrivals, policy, features, transposed)
     return Equations(transposed, earned, totals if products.size else shares, shares, gram)
 
 
@@ -92,10 +90,7 @@ def equations_of_steps(
     check_size(features.num_features)
     size = features.num_features
     transposed, (earned, totals), visits = np.zeros((size, size)), np.zeros((2, size)), np.zeros(policy.shape)
-    _add_steps(
-        *steps, policy, decay, features.starts, features.columns, features.values, features.num_blocks,
-        features.block_size, transposed, earned, totals, visits,
-    )  # fmt: skip
+    _add_steps(*steps, policy, decay, features, transposed, earned, totals, visits)
     gram, shares = of_visits(features, visits)
     return Equations(transposed, earned, totals, shares, gram)
 
@@ -127,42 +122,40 @@ def equations_of_vectors(basis: Basis, chances: Array, steps: Steps, decay: floa
 
 
 @kernel
-def _subtract_arrivals(
-    arrivals: Any, policy: Any, starts: Any, columns: Any, values: Any, num_blocks: Any, block_size: Any,
-    transposed: Any,
-) -> None:  # fmt: skip
-    """Σ φ̄(x_{t+1}) z_tᵀ, from where the traces arrived."""
-    num_states, num_actions = policy.shape
-    for x in range(num_states):
-        for a in range(num_actions):
-            if policy[x, a] > 0.0:
-                pair, offset = x * num_actions + a, a * block_size if num_blocks > 1 else 0
-                for i in range(starts[pair], starts[pair + 1]):
-                    add_row(transposed[offset + columns[i]], -policy[x, a] * values[i], arrivals[x])
+def _subtract_arrivals(arrivals: Any, policy: Any, features: Any, transposed: Any) -> None:
+    """Subtract Σ φ̄(x_{t+1}) z_tᵀ, given where the traces arrived."""
+    for x in range(policy.shape[0]):
+        _subtract_mean_features(features, x, policy, arrivals[x], transposed)
+
+
+@kernel
+def _subtract_mean_features(features: Any, x: Any, policy: Any, trace: Any, transposed: Any) -> None:
+    """Subtract φ̄(x) zᵀ, φ̄(x) = Σ_a π(a|x) φ(x, a)."""
+    num_actions = policy.shape[1]
+    for a in range(num_actions):
+        if policy[x, a] > 0.0:
+            pair, offset = x * num_actions + a, block_offset(features, a)
+            for i in range(features.starts[pair], features.starts[pair + 1]):
+                add_row(transposed[offset + features.columns[i]], -policy[x, a] * features.values[i], trace)
 
 
 @kernel
 def _add_steps(
-    states: Any, actions: Any, rewards: Any, successors: Any, policy: Any, decay: Any, starts: Any, columns: Any,
-    values: Any, num_blocks: Any, block_size: Any, transposed: Any, earned: Any, totals: Any, visits: Any,
+    states: Any, actions: Any, rewards: Any, successors: Any, policy: Any, decay: Any, features: Any, transposed: Any,
+    earned: Any, totals: Any, visits: Any,
 ) -> None:  # fmt: skip
     """What `Traces` would give for these steps alone, in room that does not depend on the number of states."""
     num_actions = policy.shape[1]
     trace = np.zeros(earned.size)
     for t in range(rewards.size):
-        x, action, after = int(states[t]), int(actions[t]), int(successors[t])
+        x, action = int(states[t]), int(actions[t])
         visits[x, action] += 1.0
-        pair, offset = x * num_actions + action, action * block_size if num_blocks > 1 else 0
+        pair, offset = x * num_actions + action, block_offset(features, action)
         fade(trace, decay)
-        for i in range(starts[pair], starts[pair + 1]):
-            trace[offset + columns[i]] += values[i]
-        for i in range(starts[pair], starts[pair + 1]):
-            add_row(transposed[offset + columns[i]], values[i], trace)
-        for a in range(num_actions):
-            if policy[after, a] > 0.0:
-                pair, offset = after * num_actions + a, a * block_size if num_blocks > 1 else 0
-                for i in range(starts[pair], starts[pair + 1]):
-                    add_row(transposed[offset + columns[i]], -policy[after, a] * values[i], trace)
+        add_features(features, pair, 1.0, trace[offset:])
+        for i in range(features.starts[pair], features.starts[pair + 1]):
+            add_row(transposed[offset + features.columns[i]], features.values[i], trace)
+        _subtract_mean_features(features, int(successors[t]), policy, trace, transposed)
         add_row(totals, 1.0, trace)
         add_row(earned, rewards[t], trace)
 

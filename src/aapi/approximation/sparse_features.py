@@ -11,46 +11,56 @@ from aapi.kernels.linalg import factorise, solve_factorised
 
 
 @kernel
-def fill_gram(visits: Any, starts: Any, columns: Any, values: Any, gram: Any) -> None:
+def add_features(features: Any, pair: Any, scale: Any, row: Any) -> None:
+    """row += scale · φ(pair), in the columns of the pair's block."""
+    for i in range(features.starts[pair], features.starts[pair + 1]):
+        row[features.columns[i]] += features.values[i] * scale
+
+
+@kernel
+def feature_product(features: Any, pair: Any, row: Any) -> Any:
+    """φ(pair)ᵀ row, over the columns of the pair's block."""
+    value = 0.0
+    for i in range(features.starts[pair], features.starts[pair + 1]):
+        value += features.values[i] * row[features.columns[i]]
+    return value
+
+
+@kernel
+def fill_gram(visits: Any, features: Any, gram: Any) -> None:
     """The upper triangle of Σ visits(x, a) φ(x, a) φ(x, a)ᵀ, block by block, from visits of shape (states, actions)."""
     num_states, num_actions = visits.shape
+    columns, values = features.columns, features.values
     gram[:] = 0.0
     for x in range(num_states):
         for a in range(num_actions):
             if visits[x, a] > 0.0:
                 pair = x * num_actions + a
                 block = a if gram.shape[0] > 1 else 0
-                for i in range(starts[pair], starts[pair + 1]):
-                    for j in range(starts[pair], i + 1):  # the columns of a pair ascend
+                for i in range(features.starts[pair], features.starts[pair + 1]):
+                    for j in range(features.starts[pair], i + 1):  # the columns of a pair ascend
                         gram[block, columns[j], columns[i]] += visits[x, a] * (values[i] * values[j])
 
 
 @kernel
-def fill_rhs(targets: Any, starts: Any, columns: Any, values: Any, rhs: Any) -> None:
+def fill_rhs(targets: Any, features: Any, rhs: Any) -> None:
     """Σ φ(x, a) targets(x, a), where targets, of shape (states, actions), are sums over the visits of a pair."""
     num_states, num_actions = targets.shape
     rhs[:] = 0.0
     for x in range(num_states):
         for a in range(num_actions):
             if targets[x, a] != 0.0:
-                pair = x * num_actions + a
-                block = a if rhs.shape[0] > 1 else 0
-                for i in range(starts[pair], starts[pair + 1]):
-                    rhs[block, columns[i]] += values[i] * targets[x, a]
+                add_features(features, x * num_actions + a, targets[x, a], rhs[a if rhs.shape[0] > 1 else 0])
 
 
 @kernel
-def predict(weights: Any, starts: Any, columns: Any, values: Any, table: Any) -> None:
+def predict(weights: Any, features: Any, table: Any) -> None:
     """table(x, a) = φ(x, a)ᵀ weights."""
     num_states, num_actions = table.shape
     for x in range(num_states):
         for a in range(num_actions):
-            pair = x * num_actions + a
             block = a if weights.shape[0] > 1 else 0
-            value = 0.0
-            for i in range(starts[pair], starts[pair + 1]):
-                value += values[i] * weights[block, columns[i]]
-            table[x, a] = value
+            table[x, a] = feature_product(features, x * num_actions + a, weights[block])
 
 
 @kernel
@@ -84,22 +94,21 @@ def fit_averages(states: Any, actions: Any, targets: Any, weights: Any, ridge: A
 
 @kernel
 def fit_features(
-    states: Any, actions: Any, targets: Any, weights: Any, ridge: Any, starts: Any, columns: Any, values: Any,
-    num_blocks: Any, block_size: Any, q_hat: Any,
+    states: Any, actions: Any, targets: Any, weights: Any, ridge: Any, features: Any, q_hat: Any,
 ) -> Any:  # fmt: skip
     """Regression on sparse features: normal equations of each block, by Cholesky. False if one is singular."""
     num_runs, num_states, num_actions = q_hat.shape
     visits = np.empty((num_states, num_actions))
-    gram = np.empty((num_blocks, block_size, block_size))
-    found = np.empty((num_blocks, block_size))
+    gram = np.empty((features.num_blocks, features.block_size, features.block_size))
+    found = np.empty((features.num_blocks, features.block_size))
     for run in range(num_runs):
         q = q_hat[run]
         _sum_targets(states, actions, targets, weights, run, visits, q)
-        fill_gram(visits, starts, columns, values, gram)
-        fill_rhs(q, starts, columns, values, found)
-        for block in range(num_blocks):
+        fill_gram(visits, features, gram)
+        fill_rhs(q, features, found)
+        for block in range(features.num_blocks):
             if not factorise(gram[block], ridge):
                 return False
             solve_factorised(gram[block], found[block])
-        predict(found, starts, columns, values, q)
+        predict(found, features, q)
     return True

@@ -113,12 +113,10 @@ class Tabular(QSpace):
         weights: Array | None = None,
     ) -> Array:  # fmt: skip
         """The table of φᵀw; with one-hot features, averages of the targets of each pair."""
-        q_hat, f = np.empty(self.shape(len(targets))), self.features
-        if f.one_hot:
+        q_hat = np.empty(self.shape(len(targets)))
+        if self.features.one_hot:
             fit_averages(states, actions, targets, weights, ridge, q_hat)
-        elif not fit_features(
-            states, actions, targets, weights, ridge, f.starts, f.columns, f.values, f.num_blocks, f.block_size, q_hat
-        ):
+        elif not fit_features(states, actions, targets, weights, ridge, self.features, q_hat):
             raise singular_regression(ridge)
         return q_hat
 
@@ -135,7 +133,7 @@ class Tabular(QSpace):
     def from_weights(self, blocks: Array) -> Array:
         """The table of φᵀw."""
         table = np.empty((self.rows, self.num_actions))
-        predict(blocks, self.features.starts, self.features.columns, self.features.values, table)
+        predict(blocks, self.features, table)
         return table
 
 

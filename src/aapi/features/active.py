@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse
 
 from aapi.errors import InvalidInput
+from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from aapi.mdp.linear_systems import Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class ActiveFeatures:
+class ActiveFeatures(NamedTuple):
     """φ(x, a), sparse: pair x · actions + a has the entries starts[pair] … starts[pair + 1] − 1.
 
     Features come in `num_blocks` blocks of `block_size`, and the features of a pair lie in one block: that of its
@@ -60,7 +59,7 @@ class ActiveFeatures:
         ):
             if not right:
                 raise InvalidInput(f"these features do not fit the model: {wrong}")
-        return replace(self, starts=starts, columns=columns, values=values)
+        return self._replace(starts=starts, columns=columns, values=values)
 
     @property
     def num_features(self) -> int:
@@ -91,3 +90,9 @@ def per_action(matrix: ArrayLike | Matrix, num_actions: int, *, one_hot: bool = 
         int(rows.shape[1]),
         one_hot,
     )
+
+
+@kernel
+def block_offset(features: Any, action: Any) -> Any:
+    """Where the features of an action begin among all of them."""
+    return action * features.block_size if features.num_blocks > 1 else 0

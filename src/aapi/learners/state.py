@@ -43,7 +43,8 @@ def copied(state: T) -> T:
     if isinstance(value, dict):
         return cast("T", {key: copied(item) for key, item in value.items()})
     if isinstance(value, tuple):
-        return cast("T", tuple(copied(item) for item in value))
+        items = [copied(item) for item in value]
+        return cast("T", tuple(items) if type(value) is tuple else type(value)(*items))  # a named one
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = {name: copied(item) for name, item in vars(value).items() if _is_state(item)}
         return cast("T", dataclasses.replace(value, **parts))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aapi.approximation.normal_equations import NormalEquations
-from aapi.approximation.sparse_features import fill_gram, predict
+from aapi.approximation.sparse_features import add_features, feature_product, fill_gram, predict
 from aapi.errors import InvalidInput
 from aapi.features.basis import finish_features
 from aapi.kernels.jit import kernel
@@ -43,9 +43,8 @@ def draw_from_counts(counts: Counts, features: ActiveFeatures, sweeps: Sweeps, s
     """A draw of Q for every run from all its transitions, as a table."""
     q_hat = np.zeros(counts.visits.shape)
     if not _draw_tables(
-        counts.pairs, counts.successors, counts.transition_counts, counts.sizes, counts.visits, counts.earned,
-        features.starts, features.columns, features.values, features.num_blocks, features.block_size, features.one_hot,
-        *sweeps, streams, q_hat,
+        counts.pairs, counts.successors, counts.transition_counts, counts.sizes, counts.visits, counts.earned, features,
+        sweeps, streams, q_hat,
     ):  # fmt: skip
         raise singular_regression(sweeps.ridge)
     return q_hat
@@ -66,10 +65,7 @@ def draw_from_steps(window: Window, basis: Basis, num_actions: int, sweeps: Swee
         states, actions, rewards = _in_a_row(window, run)
         begun, waves, order = basis.begin(states)
         theta = np.zeros((num_actions, -(-size // FOLD) * FOLD))
-        _draw_weights(
-            begun, waves, order, actions, rewards, factors, totals, sweeps.number, sweeps.discount, sweeps.relative,
-            sweeps.variance, streams[run], theta,
-        )  # fmt: skip
+        _draw_weights(begun, waves, order, actions, rewards, factors, totals, sweeps, streams[run], theta)
         q_hat[run] = theta[:, :size].T
     if not np.isfinite(q_hat).all():
         raise InvalidInput("a draw of RLSVI is no longer finite: scale the rewards down, or take a larger ridge")
@@ -95,9 +91,8 @@ def _in_a_row(window: Window, run: int) -> tuple[Array, Actions, Array]:
 
 @kernel
 def _draw_tables(
-    all_pairs: Any, all_successors: Any, all_counts: Any, sizes: Any, all_visits: Any, all_earned: Any, firsts: Any,
-    columns: Any, values: Any, num_blocks: Any, block_size: Any, one_hot: Any, sweeps: Any, discount: Any,
-    relative: Any, ridge: Any, variance: Any, streams: Any, q_hat: Any,
+    all_pairs: Any, all_successors: Any, all_counts: Any, sizes: Any, all_visits: Any, all_earned: Any, features: Any,
+    sweeps: Any, streams: Any, q_hat: Any,
 ) -> Any:  # fmt: skip
     """A draw for every run. False if a regression is singular.
 
@@ -107,8 +102,9 @@ def _draw_tables(
     best = np.empty(num_states)
     states, shares = np.empty(num_states, dtype=np.int64), np.empty(num_states)
     begins = np.empty(num_states * num_actions + 1, dtype=np.int64)
+    num_blocks, block_size = features.num_blocks, features.block_size
     weights, noise = np.empty((num_blocks, block_size)), np.empty((num_blocks, block_size))
-    factors = np.empty((num_blocks, block_size, 1 if one_hot else block_size))
+    factors = np.empty((num_blocks, block_size, 1 if features.one_hot else block_size))
     for run in range(num_runs):
         visits, earned, size = all_visits[run], all_earned[run], sizes[run]
         after, often = np.empty(size, dtype=np.int64), np.empty(size)
@@ -116,20 +112,15 @@ def _draw_tables(
             all_pairs[run, :size], all_successors[run, :size], all_counts[run, :size], begins, after, often
         )
         num_seen = _list_states(visits, after, states, shares)
-        if not _fill_factors(visits, firsts, columns, values, one_hot, ridge, variance, factors):
+        if not _fill_factors(visits, features, sweeps, factors):
             return False
         best[:] = 0.0
-        for _ in range(sweeps):
-            _fill_table_rhs(
-                states[:num_seen], num_actions, earned, begins, after, often, best, firsts, columns, values, variance,
-                weights,
-            )  # fmt: skip
+        for _ in range(sweeps.number):
+            _fill_table_rhs(states[:num_seen], earned, begins, after, often, best, features, sweeps.variance, weights)
             fill_normal(streams[run], noise.ravel())
-            _solve(factors, one_hot, noise, weights)
-            _fill_best(
-                states[:num_seen], shares, num_actions, weights, firsts, columns, values, discount, relative, best
-            )
-        predict(weights, firsts, columns, values, q_hat[run])
+            _solve(factors, features.one_hot, noise, weights)
+            _fill_best(states[:num_seen], shares, num_actions, weights, features, sweeps, best)
+        predict(weights, features, q_hat[run])
     return True
 
 
@@ -168,11 +159,11 @@ def _list_states(visits: Any, after: Any, states: Any, shares: Any) -> Any:
 
 @kernel
 def _fill_table_rhs(
-    states: Any, num_actions: Any, earned: Any, begins: Any, after: Any, often: Any, best: Any, firsts: Any,
-    columns: Any, values: Any, variance: Any, rhs: Any,
-) -> None:  # fmt: skip
+    states: Any, earned: Any, begins: Any, after: Any, often: Any, best: Any, features: Any, variance: Any, rhs: Any
+) -> None:
     """Φᵀb/σ², b_i = r_i + best(x'_i). Long sums are taken in four parts, which need not wait for each other."""
     rhs[:] = 0.0
+    num_actions = earned.shape[1]
     for x in states:
         for a in range(num_actions):
             pair = x * num_actions + a
@@ -190,27 +181,22 @@ def _fill_table_rhs(
                     s3 += times[j + 3] * best[follow[j + 3]]
             for j in range(whole, last):
                 s0 += often[j] * best[after[j]]
-            target = ((s0 + s1) + (s2 + s3)) / variance
-            block = a if rhs.shape[0] > 1 else 0
-            for j in range(firsts[pair], firsts[pair + 1]):
-                rhs[block, columns[j]] += values[j] * target
+            add_features(features, pair, ((s0 + s1) + (s2 + s3)) / variance, rhs[a if rhs.shape[0] > 1 else 0])
 
 
 @kernel
-def _fill_factors(
-    visits: Any, firsts: Any, columns: Any, values: Any, one_hot: Any, ridge: Any, variance: Any, factors: Any
-) -> Any:
+def _fill_factors(visits: Any, features: Any, sweeps: Any, factors: Any) -> Any:
     """U with UᵀU = Σ⁻¹, block by block; its diagonal alone if that is all there is. False if Σ⁻¹ is singular."""
-    if one_hot:
+    if features.one_hot:
         for x in range(visits.shape[0]):
             for a in range(visits.shape[1]):
-                factors[a, x, 0] = math.sqrt(visits[x, a] / variance + ridge)
+                factors[a, x, 0] = math.sqrt(visits[x, a] / sweeps.variance + sweeps.ridge)
         return True
-    fill_gram(visits, firsts, columns, values, factors)
-    factors /= variance
+    fill_gram(visits, features, factors)
+    factors /= sweeps.variance
     sound = True
     for block in range(factors.shape[0]):
-        sound = sound and factorise(factors[block], ridge)
+        sound = sound and factorise(factors[block], sweeps.ridge)
     return sound
 
 
@@ -230,45 +216,38 @@ def _solve(factors: Any, one_hot: Any, noise: Any, weights: Any) -> None:
 
 
 @kernel
-def _fill_best(
-    states: Any, shares: Any, num_actions: Any, weights: Any, firsts: Any, columns: Any, values: Any, discount: Any,
-    relative: Any, best: Any,
-) -> None:  # fmt: skip
+def _fill_best(states: Any, shares: Any, num_actions: Any, weights: Any, features: Any, sweeps: Any, best: Any) -> None:
     """max_a φ(x, a)ᵀθ̃ at the states seen, in the form that the next sweep adds to rewards."""
     mean = 0.0
     for i in range(states.size):
         top = -math.inf
         for a in range(num_actions):
-            pair = states[i] * num_actions + a
             block = a if weights.shape[0] > 1 else 0
-            value = 0.0
-            for j in range(firsts[pair], firsts[pair + 1]):
-                value += values[j] * weights[block, columns[j]]
-            top = max(top, value)
+            top = max(top, feature_product(features, states[i] * num_actions + a, weights[block]))
         best[states[i]] = top
         mean += shares[i] * top
-    offset = mean if relative else 0.0
+    offset = mean if sweeps.relative else 0.0
     for x in states:
-        best[x] = discount * (best[x] - offset)
+        best[x] = sweeps.discount * (best[x] - offset)
 
 
 @kernel
 def _draw_weights(
     begun: Any, waves: Any, order: Any, actions: Any, rewards: Any, factors: Any, totals: Any, sweeps: Any,
-    discount: Any, relative: Any, variance: Any, stream: Any, theta: Any,
+    stream: Any, theta: Any,
 ) -> None:  # fmt: skip
     """A draw for one run. factors: U of each action, UᵀU = Σ⁻¹; totals: Σ ψ over the visits of each action."""
     num_actions, size = totals.shape
     rhs, noise = np.empty(theta.shape), np.empty(totals.shape)
     features, work = np.zeros(theta.shape[1]), np.empty(theta.shape[1] // 4)
-    for _ in range(sweeps):
-        mean = _fill_vector_rhs(begun, waves, order, actions, rewards, discount, theta, features, work, rhs)
-        offset = discount * mean if relative else 0.0
+    for _ in range(sweeps.number):
+        mean = _fill_vector_rhs(begun, waves, order, actions, rewards, sweeps.discount, theta, features, work, rhs)
+        offset = sweeps.discount * mean if sweeps.relative else 0.0
         fill_normal(stream, noise.ravel())
         for a in range(num_actions):
             weights = theta[a, :size]
             for i in range(size):
-                weights[i] = (rhs[a, i] - offset * totals[a, i]) / variance
+                weights[i] = (rhs[a, i] - offset * totals[a, i]) / sweeps.variance
             # U⁻¹(U⁻ᵀ Φᵀb/σ² + noise) has the mean Σ Φᵀb/σ² and the covariance Σ.
             solve_lower(factors[a], weights)
             for i in range(size):

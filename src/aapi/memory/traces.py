@@ -9,8 +9,11 @@ import numpy as np
 
 from aapi.approximation.projected_equations import equations_of_sums, fade
 from aapi.approximation.space import NOT_STORED
+from aapi.approximation.sparse_features import add_features
 from aapi.errors import TooLarge
+from aapi.features.active import block_offset
 from aapi.kernels.jit import kernel
+from aapi.kernels.linalg import add_row
 from aapi.memory.memory import LinearMemory, MemorySpec
 
 if TYPE_CHECKING:
@@ -73,11 +76,9 @@ class Traces(LinearMemory):
 
     def add(self, data: PhaseData, policy: Policy) -> Traces:  # noqa: ARG002 - offered to all
         """Take in the steps of a phase, in the room of the sums before."""
-        features = self.features
         for run in range(len(self.visits)):
             _add(
-                data.states[run], data.actions[run], data.rewards[run], data.last_state[run], self.decay,
-                features.starts, features.columns, features.values, features.num_blocks, features.block_size,
+                data.states[run], data.actions[run], data.rewards[run], data.last_state[run], self.decay, self.features,
                 self.visits[run], self.earned[run], self.totals[run], self.trace[run], self.arrivals[run],
                 self.products[run],
             )  # fmt: skip
@@ -95,29 +96,24 @@ class Traces(LinearMemory):
 
 @kernel
 def _add(
-    states: Any, actions: Any, rewards: Any, last_state: Any, decay: Any, starts: Any, columns: Any, values: Any,
-    num_blocks: Any, block_size: Any, visits: Any, earned: Any, totals: Any, trace: Any, arrivals: Any, products: Any,
+    states: Any, actions: Any, rewards: Any, last_state: Any, decay: Any, features: Any, visits: Any, earned: Any,
+    totals: Any, trace: Any, arrivals: Any, products: Any,
 ) -> None:  # fmt: skip
     """One run's steps. Without a trace, only the few features of a pair are touched."""
     steps, num_actions = rewards.size, visits.shape[1]
     for t in range(steps):
         x, a, reward = int(states[t]), int(actions[t]), rewards[t]
         to = arrivals[int(states[t + 1]) if t + 1 < steps else int(last_state)]
-        pair, offset = x * num_actions + a, a * block_size if num_blocks > 1 else 0
+        pair, offset = x * num_actions + a, block_offset(features, a)
         visits[x, a] += 1.0
         if decay == 0.0:
-            for i in range(starts[pair], starts[pair + 1]):
-                to[offset + columns[i]] += values[i]
-                earned[offset + columns[i]] += values[i] * reward
+            add_features(features, pair, 1.0, to[offset:])
+            add_features(features, pair, reward, earned[offset:])
         else:
             fade(trace, decay)
-            for i in range(starts[pair], starts[pair + 1]):
-                trace[offset + columns[i]] += values[i]
-            for j in range(trace.size):
-                to[j] += trace[j]
-                totals[j] += trace[j]
-                earned[j] += trace[j] * reward
-            for i in range(starts[pair], starts[pair + 1]):
-                value, row = values[i], products[offset + columns[i]]
-                for j in range(trace.size):
-                    row[j] += value * trace[j]
+            add_features(features, pair, 1.0, trace[offset:])
+            add_row(to, 1.0, trace)
+            add_row(totals, 1.0, trace)
+            add_row(earned, reward, trace)
+            for i in range(features.starts[pair], features.starts[pair + 1]):
+                add_row(products[offset + features.columns[i]], features.values[i], trace)
