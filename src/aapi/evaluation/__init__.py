@@ -7,8 +7,7 @@ from aapi.evaluation.importance import ImportanceMonteCarlo
 from aapi.evaluation.lspe import LSPE
 from aapi.evaluation.lstd import LSTD
 from aapi.evaluation.monte_carlo import MonteCarlo
-from aapi.evaluation.posterior import PosteriorSampled
-from aapi.evaluation.self_consistent import SelfConsistent
+from aapi.evaluation.self_consistent import PosteriorSampled, SelfConsistent
 
 __all__ = [
     "LSPE",

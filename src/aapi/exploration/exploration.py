@@ -95,13 +95,6 @@ def as_exploration(part: ExplorationLike) -> Exploration:
     return as_part(part, Exploration, "exploration", "of parts such as Discovery()", lockstep=False)
 
 
-def within_budget(situation: Situation, budget: float) -> Mask:
-    """The runs that explored less than budget · (t m A)^½ steps, after t steps, with m states seen and A actions."""
-    counts = situation.counts
-    pairs = counts.seen.sum(axis=1) * counts.visits.shape[2]
-    return np.asarray(situation.explored < budget * np.sqrt(float(counts.steps) * pairs))
-
-
 def sent_out(runs: Integers, policies: Array) -> Excursion:
     """An excursion of the usual length for the runs of these numbers."""
     mask = np.zeros(len(policies), dtype=bool)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aapi.exploration.exploration import ExplorationLike, Explorations
     from aapi.learners.learner import AnyLearner
     from aapi.memory import Counts, Memories
+    from aapi.schedules import Schedule
     from aapi.simulation import PhaseData, Stretch
 
 
@@ -127,9 +128,9 @@ class Exploring(Learner[ExploringState]):
         return replace(state, inner=self.learner.observe(state.inner, data, behaviour))
 
     @property
-    def knows_phases(self) -> bool:
-        """If all explorations are of the usual length."""
-        return self.lockstep and self.learner.knows_phases
+    def schedule(self) -> Schedule | None:
+        """The learner's, if the time between its phases depends on nothing but time, too."""
+        return self.learner.schedule if self.lockstep else None
 
     @property
     def phase_steps(self) -> int | None:

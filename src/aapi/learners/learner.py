@@ -13,6 +13,7 @@ from aapi.checks import at_least
 from aapi.errors import InvalidInput
 from aapi.learners.state import copied
 from aapi.memory import remember
+from aapi.schedules import Constant
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace, Temperature
     from aapi.array_types import Array, Mask
     from aapi.memory import Memories
+    from aapi.schedules import Schedule
     from aapi.simulation import PhaseData, Simulation
 
 
@@ -104,58 +106,37 @@ class Learner(ABC, Generic[S]):
         return with_memories(state, remember(state.memories, data, behaviour))
 
     @property
-    def knows_phases(self) -> bool:
-        """Whether `count_phases` is exact, so that what was saved can be checked by it."""
-        return False
+    def schedule(self) -> Schedule | None:
+        """The lengths of its phases, where they depend on time alone; None if that is not known."""
+        return None
 
     @property
     def phase_steps(self) -> int | None:
         """τ, if all phases are of one length."""
-        return None
+        schedule = self.schedule
+        return schedule.shortest_phase if isinstance(schedule, Constant) else None
 
-    def with_phase_steps(self, steps: int) -> Learner[S]:  # noqa: ARG002 - for those that can
+    def with_phase_steps(self, steps: int) -> Self:
         """The same learner with phases of another length, if they are of one length; else itself."""
-        return self
+        if self.phase_steps is None:
+            return self
+        changed: Self = replace(self, phase_length=steps)  # type: ignore[type-var]
+        return changed
 
     @property
     def inner(self) -> AnyLearner:
         """The learner itself; of one around another, the innermost."""
         return self
 
-    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for those that know
-        """How many phases there are in so many steps, `gap` steps apart; about, if that depends on data."""
-        return max(1, num_steps // 1000)
+    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
+        """How many whole phases there are in so many steps, `gap` steps apart; about, if that depends on data."""
+        return max(1, num_steps // 1000) if self.schedule is None else self.schedule.count(num_steps, space, gap)
 
 
 def with_memories(state: S, memories: Memories) -> S:
     """The state with other memories."""
     changed: S = replace(state, memories=memories)  # type: ignore[type-var]
     return changed
-
-
-class FixedPhases(Learner[S]):
-    """A learner whose phases all have `phase_length` steps."""
-
-    phase_length: int
-
-    @property
-    def knows_phases(self) -> bool:
-        """They are of one length."""
-        return True
-
-    @property
-    def phase_steps(self) -> int:
-        """τ."""
-        return int(self.phase_length)
-
-    def with_phase_steps(self, steps: int) -> Self:
-        """The same with another τ."""
-        changed: Self = replace(self, phase_length=steps)  # type: ignore[type-var]
-        return changed
-
-    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for others
-        """(T + gap)/(τ + gap), rounded down."""
-        return int((num_steps + gap) // (self.phase_length + gap))
 
 
 AnyLearner: TypeAlias = Learner[Any]

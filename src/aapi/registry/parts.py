@@ -29,9 +29,9 @@ PARTS: dict[str, dict[str, str]] = {
     "algorithm": {
         "aapi": "aapi.learners.aapi:AAPI",
         "aapi-paper": "aapi.learners.aapi:AAPI",
-        "politex": "aapi.learners.politex:Politex",
-        "ftrl": "aapi.learners.adaptive_ftrl:AdaptiveFTRL",
-        "greedy": "aapi.learners.greedy:GreedyAPI",
+        "politex": "aapi.learners.rivals:Politex",
+        "ftrl": "aapi.learners.rivals:AdaptiveFTRL",
+        "greedy": "aapi.learners.rivals:GreedyAPI",
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
         "uniform": "aapi.learners.uniform:Uniform",
     },
@@ -41,7 +41,7 @@ PARTS: dict[str, dict[str, str]] = {
         "lstd": "aapi.evaluation.lstd:LSTD",
         "lspe": "aapi.evaluation.lspe:LSPE",
         "self-consistent": "aapi.evaluation.self_consistent:SelfConsistent",
-        "posterior": "aapi.evaluation.posterior:PosteriorSampled",
+        "posterior": "aapi.evaluation.self_consistent:PosteriorSampled",
         "exact": "aapi.evaluation.exact:ExactQ",
         "automatic": "aapi.evaluation.automatic:Automatic",
     },
@@ -53,9 +53,9 @@ PARTS: dict[str, dict[str, str]] = {
     },
     "exploration": {
         "discovery": "aapi.exploration.discovery:Discovery",
-        "posterior": "aapi.exploration.posterior_sampling:PosteriorSampling",
-        "fewest-visits": "aapi.exploration.fewest_visits:FewestVisits",
-        "uniform": "aapi.exploration.uniform_share:UniformShare",
+        "posterior": "aapi.exploration.budgeted:PosteriorSampling",
+        "fewest-visits": "aapi.exploration.budgeted:FewestVisits",
+        "uniform": "aapi.exploration.budgeted:UniformShare",
     },
     "schedule": {"growing": "aapi.schedules:Growing"},
     "learning_rate": {
@@ -70,10 +70,10 @@ PARTS: dict[str, dict[str, str]] = {
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "features": {
-        "one-hot": "aapi.features.one_hot:OneHot",
-        "fourier": "aapi.features.fourier:Fourier",
-        "tiles": "aapi.features.tiles:Tiles",
-        "radial": "aapi.features.radial:Radial",
+        "one-hot": "aapi.features.tables:OneHot",
+        "fourier": "aapi.features.vectors:Fourier",
+        "tiles": "aapi.features.vectors:Tiles",
+        "radial": "aapi.features.vectors:Radial",
     },
 }
 # Which kind of part stands in a field of another one, in files.
