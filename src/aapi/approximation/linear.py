@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +11,8 @@ import numpy as np
 from aapi.approximation.linear_policy import LinearPolicy, draw_action
 from aapi.approximation.normal_equations import NormalEquations, fit_weighted
 from aapi.approximation.projected_equations import equations_of_vectors
-from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import (
-    NOT_STORED,
-    Actor,
-    QSpace,
-    States,
-    Surprise,
-    Temperature,
-    as_numbers,
-    no_streams,
-)
+from aapi.approximation.reservoir import place_in_reservoir, reservoir_size
+from aapi.approximation.space import Actor, QSpace, States, Surprise, Temperature, as_numbers
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import Basis
@@ -130,8 +121,8 @@ class Linear(QSpace):
         """No surprise yet."""
         wanted = DEFAULT_SAMPLED if num_sampled is None else num_sampled
         size = reservoir_size(wanted, num_phases) if wanted else 0
-        return LinearSurprise(np.zeros((runs, size, self.rows, self.num_actions)), norm == "span", num_phases,
-                              self.num_actions)  # fmt: skip
+        differences = np.zeros((runs, size, self.rows, self.num_actions))
+        return LinearSurprise(differences, span=norm == "span", num_phases=num_phases, num_actions=self.num_actions)
 
     def fit(
         self, states: States, actions: Actions, targets: Array, ridge: float,
@@ -172,15 +163,10 @@ class Linear(QSpace):
 class LinearSurprise(Surprise):
     """Some of the differences w_s − (weights of M_s), (runs, number, features, actions), from which norms are made.
 
-    A table of norms would need all states, so that `last` is None. span: (max − min)/2 in place of max |·|.
+    A table of norms would need all states, so that `last` is None.
     """
 
     differences: Array
-    span: bool = field(metadata=NOT_STORED)
-    num_phases: int | None = field(metadata=NOT_STORED)
-    num_actions: int = field(metadata=NOT_STORED)
-    k: int = field(default=0, metadata=NOT_STORED)
-    streams: Streams = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     def last(self) -> None:
@@ -204,13 +190,12 @@ class LinearSurprise(Surprise):
     def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> LinearTemperature:
         """The differences of a fresh sample, scaled so that the root of their squares' sum is the temperature."""
         runs, size, num_features, num_actions = self.differences.shape
-        count = sample_size(self.k, num_sampled, size)
-        sample = draw_sample(self.k, size, count, keep_first, self.streams)
-        scales = scale * sample_scales(self.k, count, keep_first)
-        differences = aligned_zeros(runs, num_features, count * num_actions)
+        sample, scales = self._draw(num_sampled, keep_first, size)
+        width = len(scales) * num_actions
+        differences = aligned_zeros(runs, num_features, width)
         for run in range(runs):
-            chosen = scales[:, None, None] * self.differences[run, sample[run]]  # (count, features, actions)
-            differences[run, :, : count * num_actions] = chosen.transpose(1, 0, 2).reshape(num_features, -1)
+            chosen = (scale * scales)[:, None, None] * self.differences[run, sample[run]]  # (n_k, features, actions)
+            differences[run, :, :width] = chosen.transpose(1, 0, 2).reshape(num_features, -1)
         return LinearTemperature(np.zeros(runs), differences, self.span)
 
     def arrays(self) -> Arrays:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.approximation.boltzmann import softmax
+from aapi.approximation.reservoir import root_of_squares
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import TILES, fill_features
@@ -157,36 +158,14 @@ def draw_action(
 
 
 @kernel
-def softmax(index: Any, top: Any, heat: Any, probabilities: Any) -> None:
-    """exp(index/heat) up to a factor; `top` is the largest index. Ties share at temperature zero."""
-    total = 0.0
-    for a in range(index.size):
-        below = index[a] - top
-        weight = 1.0 if below == 0.0 else 0.0 if heat == 0.0 else math.exp(below / heat)
-        probabilities[a] = weight
-        total += weight
-    for a in range(index.size):
-        probabilities[a] /= total
-
-
-@kernel
 def _root_sum(features: Any, differences: Any, num_actions: Any, span: Any, sparse: Any, products: Any) -> Any:
-    """(Σ_s ‖ψᵀ differences_s‖²)^½, without squares that over- or underflow."""
+    """(Σ_s ‖ψᵀ differences_s‖²)^½."""
     weigh(features, differences, sparse, products)
     count = products.size // num_actions
-    largest = 0.0
     for s in range(count):
         low = high = products[s * num_actions]
         for a in range(1, num_actions):
             low = min(low, products[s * num_actions + a])
             high = max(high, products[s * num_actions + a])
-        size = 0.5 * (high - low) if span else max(high, -low)
-        products[s] = size
-        largest = max(largest, size)
-    if not largest > 0.0:
-        return 0.0
-    total = 0.0
-    for s in range(count):
-        ratio = products[s] / largest
-        total += ratio * ratio
-    return largest * math.sqrt(total)
+        products[s] = 0.5 * (high - low) if span else max(high, -low)
+    return root_of_squares(products[:count])

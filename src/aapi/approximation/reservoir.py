@@ -45,9 +45,7 @@ def place_in_reservoir(phase: int, size: int, streams: Streams) -> Integers:
     return places
 
 
-def draw_sample(
-    phase: int, size: int, count: int, keep_first: bool, streams: Streams
-) -> Integers:  # fmt: skip
+def draw_sample(phase: int, size: int, count: int, keep_first: bool, streams: Streams) -> Integers:
     """For each run the places, (runs, count), of `count` differences out of 1 … `phase`, the first surely if wished."""
     if count == phase:
         return np.tile(np.arange(count), (len(streams), 1))
@@ -86,3 +84,18 @@ def _sample(phase: Any, size: Any, keep_first: Any, streams: Any, sample: Any) -
             others[i] += 1
         if with_first:
             sample[run, 0] = 0
+
+
+@kernel
+def root_of_squares(sizes: Any) -> Any:
+    """(Σ size²)^½ of numbers that are not negative, without squares that over- or underflow."""
+    largest = 0.0
+    for i in range(sizes.size):
+        largest = max(largest, sizes[i])
+    if not largest > 0.0:
+        return 0.0
+    total = 0.0
+    for i in range(sizes.size):
+        ratio = sizes[i] / largest
+        total += ratio * ratio
+    return largest * math.sqrt(total)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from aapi.array_types import Actions, AnyArray, Array, Streams
+from aapi.approximation.reservoir import draw_sample, sample_scales, sample_size
+from aapi.array_types import Actions, AnyArray, Array, Integers, Streams
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -44,14 +46,19 @@ def as_numbers(values: object, what: str) -> Array:
     return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else array.astype(np.float64)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Surprise(ABC):
     """‖Q̂_s − M_s‖ for s = 1 … k in every run and state, or as much as is remembered of it.
 
-    num_phases: how many there will be, if that is known. num_actions: A.
+    span: the norm is (max − min)/2 over actions, in place of max |·|. num_phases: how many there will be, if that is
+    known. num_actions: A. streams: random streams for samples of the past.
     """
 
-    num_phases: int | None
-    num_actions: int
+    span: bool = field(metadata=NOT_STORED)
+    num_phases: int | None = field(metadata=NOT_STORED)
+    num_actions: int = field(metadata=NOT_STORED)
+    k: int = field(default=0, metadata=NOT_STORED)
+    streams: Streams = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     @abstractmethod
@@ -69,6 +76,12 @@ class Surprise(ABC):
     @abstractmethod
     def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> Temperature:
         """The same, estimated from `num_sampled` of the past differences, drawn anew by every run."""
+
+    def _draw(self, num_sampled: int, keep_first: bool, size: int) -> tuple[Integers, Array]:
+        """The places of a sample in a reservoir, (runs, n_k), and by what to multiply what is there, (n_k,)."""
+        count = sample_size(self.k, num_sampled, size)
+        sample = draw_sample(self.k, size, count, keep_first, self.streams)
+        return sample, sample_scales(self.k, count, keep_first)
 
 
 class QSpace(ABC):

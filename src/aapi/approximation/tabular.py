@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +11,8 @@ import numpy as np
 
 from aapi.approximation.boltzmann import boltzmann
 from aapi.approximation.projected_equations import equations_of_steps
-from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import (
-    NOT_STORED,
-    Actor,
-    QSpace,
-    States,
-    Surprise,
-    Temperature,
-    as_numbers,
-    no_streams,
-)
+from aapi.approximation.reservoir import place_in_reservoir, reservoir_size, root_of_squares
+from aapi.approximation.space import Actor, QSpace, States, Surprise, Temperature, as_numbers
 from aapi.approximation.sparse_features import fit_averages, fit_features, predict
 from aapi.checks import check_indices
 from aapi.errors import InvalidInput
@@ -105,8 +96,10 @@ class Tabular(QSpace):
         """No surprise yet."""
         size = reservoir_size(num_sampled, num_phases) if num_sampled else 0
         zeros = np.zeros((runs, self.rows))
-        return TabularSurprise(zeros, zeros, np.zeros((size, runs, self.rows)), norm == "span", num_phases,
-                               self.num_actions)  # fmt: skip
+        sample = np.zeros((size, runs, self.rows))
+        return TabularSurprise(
+            zeros, zeros, sample, span=norm == "span", num_phases=num_phases, num_actions=self.num_actions
+        )
 
     def fit(
         self, states: States, actions: Actions, targets: Array, ridge: float,
@@ -141,18 +134,12 @@ class Tabular(QSpace):
 class TabularSurprise(Surprise):
     """size: ‖Q̂_k − M_k‖; root_sum: (Σ_{s≤k} ‖Q̂_s − M_s‖²)^½, both (runs, states).
 
-    sample: some of the past sizes, (number, runs, states), for rates that sample; else none. span: (max − min)/2 in
-    place of max |·| over the actions.
+    sample: some of the past sizes, (number, runs, states), for rates that sample; else none.
     """
 
     size: Array
     root_sum: Array
     sample: Array
-    span: bool = field(metadata=NOT_STORED)
-    num_phases: int | None = field(metadata=NOT_STORED)
-    num_actions: int = field(metadata=NOT_STORED)
-    k: int = field(default=0, metadata=NOT_STORED)
-    streams: Streams = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     def last(self) -> Array:
@@ -168,7 +155,7 @@ class TabularSurprise(Surprise):
             places = place_in_reservoir(k, len(self.sample), streams)
             runs = np.flatnonzero(places >= 0)
             self.sample[places[runs], runs] = size[runs]
-        return TabularSurprise(size, root_sum, self.sample, self.span, self.num_phases, self.num_actions, k, streams)
+        return replace(self, size=size, root_sum=root_sum, k=k, streams=streams)
 
     def root(self, scale: float = 1.0) -> Array:
         """Exactly, (runs, states)."""
@@ -176,10 +163,9 @@ class TabularSurprise(Surprise):
 
     def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> Array:
         """An estimate from a few past sizes, (runs, states)."""
-        count = sample_size(self.k, num_sampled, len(self.sample))
-        chosen = draw_sample(self.k, len(self.sample), count, keep_first, self.streams)
+        chosen, scales = self._draw(num_sampled, keep_first, len(self.sample))
         root = np.empty_like(self.root_sum)
-        _sampled_root(self.sample, chosen, sample_scales(self.k, count, keep_first), root)
+        _sampled_root(self.sample, chosen, scales, root)
         return scale * root
 
 
@@ -222,19 +208,13 @@ def _measure(
 
 @kernel
 def _sampled_root(surprises: Any, sample: Any, scales: Any, out: Any) -> None:
-    """(Σ_{s in sample} (scale_s surprise_s)²)^½ for every run and state, without squares that over- or underflow."""
-    num_runs, num_states = out.shape
-    for run in range(num_runs):
-        for x in range(num_states):
-            largest = 0.0
-            for i in range(sample.shape[1]):
-                largest = max(largest, scales[i] * surprises[sample[run, i], run, x])
-            total = 0.0
-            if largest > 0.0:
-                for i in range(sample.shape[1]):
-                    ratio = scales[i] * surprises[sample[run, i], run, x] / largest
-                    total += ratio * ratio
-            out[run, x] = largest * math.sqrt(total)
+    """(Σ_{s in sample} (scale_s surprise_s)²)^½ for every run and state."""
+    sizes = np.empty(sample.shape[1])
+    for run in range(out.shape[0]):
+        for x in range(out.shape[1]):
+            for i in range(sizes.size):
+                sizes[i] = scales[i] * surprises[sample[run, i], run, x]
+            out[run, x] = root_of_squares(sizes)
 
 
 @kernel
