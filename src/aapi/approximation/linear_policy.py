@@ -40,7 +40,7 @@ class LinearPolicy:
         """This policy as kernels need it, which check nothing, for a batch of weights of this shape; or an error."""
         runs, features, actions = shape
         index, constant, differences = (
-            np.ascontiguousarray(array, dtype=np.float64) for array in (self.index, self.constant, self.differences)
+            np.require(array, np.float64, ("C", "W")) for array in (self.index, self.constant, self.differences)
         )
         if (index.shape, constant.shape, differences.shape[:2]) != (
             (runs, actions, features),

@@ -36,14 +36,14 @@ def no_streams() -> Streams:
 
 
 def as_numbers(values: object, what: str) -> Array:
-    """What a part returned as an array of numbers, in the order that kernels need; or an error."""
+    """What a part returned as an array of numbers as kernels need it, in C's order and writeable; or an error."""
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":
             raise TypeError
     except (TypeError, ValueError):
         raise InvalidInput(f"{what} must return numbers, not {type(values).__name__}") from None
-    return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else array.astype(np.float64)
+    return np.require(array, np.float64, ("C", "W")) if array.ndim else array.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

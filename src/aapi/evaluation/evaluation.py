@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
+from aapi.approximation.space import as_numbers
 from aapi.checks import as_part
+from aapi.errors import InvalidInput
 from aapi.memory import begin, remember
 from aapi.memory.memory import Experience
 
@@ -71,7 +75,19 @@ class Evaluation:
         found = self(policy, seen)
         whole = found if isinstance(found, Estimate) else Estimate(found)
         q_hat = seen.space.check(whole.q_hat, seen.runs, what).copy()  # it may use its array again
-        return Estimate(q_hat, whole.conditioning, whole.rank)
+        conditioning = _check_per_run(whole.conditioning, seen.runs, f"as its conditioning, {what}")
+        rank = _check_per_run(whole.rank, seen.runs, f"as its rank, {what}")
+        return Estimate(q_hat, conditioning, None if rank is None else rank.astype(np.int64))
+
+
+def _check_per_run(values: object, runs: int, what: str) -> Array | None:
+    """What an evaluation says of each run, (runs,), if anything; or an error."""
+    if values is None:
+        return None
+    array = as_numbers(values, what)
+    if array.shape != (runs,):
+        raise InvalidInput(f"{what} must return a number for each of {runs} runs, not an array of shape {array.shape}")
+    return array
 
 
 def as_evaluation(part: EvaluationLike) -> Evaluation:

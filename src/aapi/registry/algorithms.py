@@ -148,7 +148,7 @@ def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str,
     if "sampled" in arguments:
         arguments["num_sampled"] = arguments.pop("sampled")
     if isinstance(length := arguments.get("phase_length"), str):
-        if length not in PARTS["schedule"]:
+        if length != "growing":  # a constant is written as its number
             raise InvalidInput(f"{word('phase_length')} must be a whole number or growing, not {length!r}")
         arguments["phase_length"] = find("schedule", length)()
     if "side_information" in arguments:
@@ -183,6 +183,7 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
     guess = word_for("side_information", inner.side_information)
     if evaluation is None or guess is None or not isinstance(rate, Adaptive | SampledAdaptive | Scheduled):
         return {}
+    rate.check()
     found: Settings = {"evaluation": evaluation, "side_information": guess, "eta": float(rate.eta)}
     parts = [word_for("exploration", part) for part in learner.exploration] if isinstance(learner, Exploring) else []
     found["exploration"] = "+".join(part or "own" for part in parts) or "none"
