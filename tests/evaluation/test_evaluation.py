@@ -159,9 +159,7 @@ def test_what_is_told_of_each_run_has_a_number_for_each_run(more):
     def evaluate(policy, seen):
         return Estimate(seen.space.zeros(seen.runs), **more)
 
-    line = (
-        r"^as its (conditioning|rank), the evaluation of phase 1 must return a number for each of 3 runs, not"
-    )
+    line = r"^as its (conditioning|rank), the evaluation of phase 1 must return a number for each of 3 runs, not"
     with pytest.raises(InvalidInput, match=line):
         outcome(aapi.AAPI(phase_length=60, evaluate=evaluate), *PROBLEMS["tables"])
 

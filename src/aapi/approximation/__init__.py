@@ -7,14 +7,6 @@ from aapi.approximation.tabular import Tabular
 from aapi.array_types import Array
 
 __all__ = [
-    "NORMS",
-    "Array",
-    "Linear",
-    "LinearPolicy",
-    "LinearTemperature",
-    "Policy",
-    "QSpace",
-    "Surprise",
-    "Tabular",
+    "NORMS", "Array", "Linear", "LinearPolicy", "LinearTemperature", "Policy", "QSpace", "Surprise", "Tabular",
     "Temperature",
-]
+]  # fmt: skip

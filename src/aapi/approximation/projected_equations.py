@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ TINY = 1e-290  # what fades below it is nothing: denormal numbers, which never q
 DEPENDENT = 1e-10  # what elimination may leave of a squared feature before it counts as a combination of others
 
 
-@dataclass(frozen=True, eq=False)
-class Equations:
+class Equations(NamedTuple):
     """A w + g z̄ = b and ρ̄ᵀw = 0, for the weights w and the gain g of one run.
 
     A = Σ z_t (φ_t − φ̄(x_{t+1}))ᵀ, of which `transposed` is the transpose; b = Σ z_t r_t, `earned`; z̄ = Σ z_t, `totals`;

@@ -10,18 +10,6 @@ from aapi.evaluation.monte_carlo import MonteCarlo
 from aapi.evaluation.self_consistent import PosteriorSampled, SelfConsistent
 
 __all__ = [
-    "LSPE",
-    "LSTD",
-    "Automatic",
-    "Estimate",
-    "Evaluation",
-    "ExactQ",
-    "ImportanceMonteCarlo",
-    "MonteCarlo",
-    "PosteriorSampled",
-    "SelfConsistent",
-    "as_evaluation",
-    "batched_q_values",
-    "estimate",
-    "exact_q_values",
-]
+    "LSPE", "LSTD", "Automatic", "Estimate", "Evaluation", "ExactQ", "ImportanceMonteCarlo", "MonteCarlo",
+    "PosteriorSampled", "SelfConsistent", "as_evaluation", "batched_q_values", "estimate", "exact_q_values",
+]  # fmt: skip

@@ -50,11 +50,8 @@ class LSPE(Projected):
         for upper in factors:
             if not factorise(upper, float(self.ridge)):
                 raise singular_regression(self.ridge)
-        settled = _iterate(
-            equations.transposed, equations.totals, equations.shares, equations.earned, factors, float(self.ridge),
-            float(self.step), float(self.tolerance), int(self.sweeps), weights,
-        )  # fmt: skip
-        if not settled:
+        how = float(self.ridge), float(self.step), float(self.tolerance), int(self.sweeps)
+        if not _iterate(equations, factors, *how, weights):
             raise InvalidInput(
                 f"LSPE did not settle within {self.sweeps} sweeps: data of other policies, or a periodic chain, can "
                 "make it diverge; give a smaller step or reuse='phase', on a periodic chain a trace, or use LSTD"
@@ -65,20 +62,20 @@ class LSPE(Projected):
 
 @kernel
 def _iterate(
-    transposed: Any, totals: Any, shares: Any, earned: Any, factors: Any, ridge: Any, step: Any, tolerance: Any,
-    sweeps: Any, blocks: Any,
+    equations: Any, factors: Any, ridge: Any, step: Any, tolerance: Any, sweeps: Any, blocks: Any
 ) -> Any:  # fmt: skip
     """Sweep until the weights settle; false if they do not."""
     num_blocks, block_size = blocks.shape
-    weights, change, constant = blocks.ravel(), np.empty(totals.size), totals.copy()
+    shares, constant = equations.shares, equations.totals.copy()
+    weights, change = blocks.ravel(), np.empty(constant.size)
     for block in range(num_blocks):
         solve_factorised(factors[block], constant[block * block_size : (block + 1) * block_size])
     level = dot(shares, constant)
     for _ in range(sweeps):
         for i in range(change.size):
-            change[i] = earned[i] - ridge * weights[i]
+            change[i] = equations.earned[i] - ridge * weights[i]
         for j in range(weights.size):
-            add_row(change, -weights[j], transposed[j])
+            add_row(change, -weights[j], equations.transposed[j])
         for block in range(num_blocks):
             solve_factorised(factors[block], change[block * block_size : (block + 1) * block_size])
         gain = (dot(shares, change) + dot(shares, weights) / step) / level

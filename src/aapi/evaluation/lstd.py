@@ -40,24 +40,22 @@ class LSTD(Projected):
 
     def _solve(self, equations: Equations) -> tuple[Array, float]:
         solution = np.empty(len(equations.earned) + 1)
-        conditioning = _solve(
-            equations.transposed, equations.totals, equations.shares, equations.earned, float(self.ridge), solution
-        )
+        conditioning = _solve(equations, float(self.ridge), solution)
         if not conditioning > 0.0:
             raise singular_regression(self.ridge)
         return solution[:-1], conditioning
 
 
 @kernel
-def _solve(transposed: Any, totals: Any, shares: Any, earned: Any, ridge: Any, solution: Any) -> Any:
+def _solve(equations: Any, ridge: Any, solution: Any) -> Any:
     """Fill in w and g. Returns the condition number of the equations, or 0 if they are singular."""
-    size = earned.size
+    size = equations.earned.size
     matrix, rhs, order = np.zeros((size + 1, size + 1)), np.zeros(size + 1), np.empty(size + 1, dtype=np.int64)
     for i in range(size):
         for j in range(size):
-            matrix[i, j] = transposed[j, i]
+            matrix[i, j] = equations.transposed[j, i]
         matrix[i, i] += ridge
-        matrix[i, size], matrix[size, i], rhs[i] = totals[i], shares[i], earned[i]
+        matrix[i, size], matrix[size, i], rhs[i] = equations.totals[i], equations.shares[i], equations.earned[i]
     largest = np.zeros(size + 1)
     for i in range(size + 1):
         for j in range(size + 1):

@@ -5,12 +5,6 @@ from aapi.exploration.discovery import Discovery
 from aapi.exploration.exploration import Excursion, Exploration, Situation, as_exploration
 
 __all__ = [
-    "Discovery",
-    "Excursion",
-    "Exploration",
-    "FewestVisits",
-    "PosteriorSampling",
-    "Situation",
-    "UniformShare",
+    "Discovery", "Excursion", "Exploration", "FewestVisits", "PosteriorSampling", "Situation", "UniformShare",
     "as_exploration",
-]
+]  # fmt: skip

@@ -5,14 +5,6 @@ from aapi.features.tables import Aggregation, Coordinates, FeatureMatrix, OneHot
 from aapi.features.vectors import Fourier, Radial, Tiles, VectorFeatures
 
 __all__ = [
-    "ActiveFeatures",
-    "Aggregation",
-    "Coordinates",
-    "FeatureMatrix",
-    "Features",
-    "Fourier",
-    "OneHot",
-    "Radial",
-    "Tiles",
+    "ActiveFeatures", "Aggregation", "Coordinates", "FeatureMatrix", "Features", "Fourier", "OneHot", "Radial", "Tiles",
     "VectorFeatures",
-]
+]  # fmt: skip

@@ -22,8 +22,9 @@ SCHEDULES = ("constant", "sqrt", "horizon")
 
 
 class LearningRate:
-    """The temperatures after phase k. One of yours needs `__call__` alone; a function will do.
+    """Sets η_k(x), the paper's learning rate, which divides: it is the temperature of π_{k+1} in state x.
 
+    One of yours needs `__call__` alone; a function will do.
     norm: how surprise is measured, `sup` or `span`. num_sampled: how many past differences it samples in each phase; 0
     if it looks at none, None for all of them, or 30 where that would take too much room.
     """
@@ -70,7 +71,7 @@ class Adaptive(LearningRate):
 
 
 @dataclass(frozen=True)
-class SampledAdaptive(LearningRate):
+class SampledAdaptive(Adaptive):
     """The paper's estimate of the adaptive rate from n_k = min(k, num_sampled) past differences.
 
     η̂_k(x) = η (2 (k/n_k) Σ_{s in sample} ‖Q̂_s(x,·) − M_s(x,·)‖²)^½, the sample drawn anew in each phase, without
@@ -78,15 +79,12 @@ class SampledAdaptive(LearningRate):
     weight; the correction is then (k − 1)/(n_k − 1), for the others.
     """
 
-    eta: float = 1.0
-    norm: str = "sup"
     num_sampled: int = 30
     keep_first: bool = False
 
     def check(self) -> None:
         """η must be positive, the norm known, the sample not empty."""
-        finite(0.0, strictly=True, eta=self.eta)
-        one_of(NORMS, norm=self.norm)
+        super().check()
         at_least(2 if self.keep_first else 1, num_sampled=self.num_sampled)
 
     def __call__(self, k: int, surprise: Surprise) -> Temperature:

@@ -1,4 +1,4 @@
-"""Side information M_{k+1}: a guess at the next Q-function, made before it is seen."""
+"""Side information M_{k+1}: a guess at the next Q-function, made before it is seen, from where Algorithm 1 stands."""
 
 from __future__ import annotations
 
@@ -13,10 +13,43 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from aapi.approximation import Policy, QSpace, Temperature
     from aapi.array_types import Array
-    from aapi.improvement.leader import Leader
+    from aapi.evaluation import Evaluation
+    from aapi.memory import Experience
 
     SideInformationLike: TypeAlias = "SideInformation | Callable[[Leader], Array]"
+
+
+@dataclass(frozen=True, eq=False)
+class Leader:
+    """All that is known after phase k, before M_{k+1} is chosen.
+
+    total: Σ_{s≤k} Q̂_s; q_hat: Q̂_k; prediction: M_k; arrays (runs, rows, actions). temperature: η_k.
+    weight: what phase k + 1 will count.
+    """
+
+    k: int
+    total: Array
+    q_hat: Array
+    prediction: Array
+    temperature: Temperature
+    weight: float
+    evaluation: Evaluation
+    seen: Experience
+
+    @property
+    def space(self) -> QSpace:
+        """How Q-functions are held."""
+        return self.seen.space
+
+    def follow(self, prediction: Array) -> Policy:
+        """Lines 8 and 9: π ∝ exp((Σ_{s≤k} Q̂_s + prediction)/η_k)."""
+        return self.space.softmax(self.total + self.weight * prediction, self.temperature)
+
+    def evaluate(self, policy: Policy) -> Array:
+        """An estimate of Q of any policy from the data so far, by an evaluation that is able to."""
+        return self.evaluation.estimate(policy, self.seen).q_hat
 
 
 class SideInformation:

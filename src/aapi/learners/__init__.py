@@ -9,17 +9,6 @@ from aapi.learners.rlsvi import RLSVI
 from aapi.learners.uniform import Uniform
 
 __all__ = [
-    "AAPI",
-    "RLSVI",
-    "AdaptiveFTRL",
-    "Exploring",
-    "GreedyAPI",
-    "Learner",
-    "LearnerState",
-    "Phase",
-    "PolicyIteration",
-    "Politex",
-    "Session",
-    "Uniform",
-    "play",
-]
+    "AAPI", "RLSVI", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner", "LearnerState", "Phase", "PolicyIteration",
+    "Politex", "Session", "Uniform", "play",
+]  # fmt: skip

@@ -156,15 +156,10 @@ class Exploring(Learner[ExploringState]):
             return None
         return usual_steps(space.shape(1)) if self.lockstep else 0
 
-    @staticmethod
-    def _counts(state: ExploringState) -> Counts | None:
-        """All transitions so far, where they can be counted."""
-        return cast("Counts | None", state.memories.get(COUNTS))
-
     def _excursion(self, state: ExploringState, data: PhaseData) -> Excursion | None:
         """What is done before the next phase, by those runs that a part sends out; the others follow their policy."""
-        counts = self._counts(state)
-        if counts is None:
+        counts = cast("Counts | None", state.memories.get(COUNTS))
+        if counts is None:  # states cannot be counted
             return None
         free, policies = np.ones(len(data.rewards), dtype=bool), self.learner.act(state.inner).policy.copy()
         chosen = Excursion(~free, policies)

@@ -6,17 +6,6 @@ from aapi.memory.traces import SumTraces, Traces
 from aapi.memory.window import KeepSteps, Window
 
 __all__ = [
-    "CountTransitions",
-    "Counts",
-    "Experience",
-    "KeepSteps",
-    "LinearMemory",
-    "Memories",
-    "Memory",
-    "MemorySpec",
-    "SumTraces",
-    "Traces",
-    "Window",
-    "begin",
-    "remember",
-]
+    "CountTransitions", "Counts", "Experience", "KeepSteps", "LinearMemory", "Memories", "Memory", "MemorySpec",
+    "SumTraces", "Traces", "Window", "begin", "remember",
+]  # fmt: skip

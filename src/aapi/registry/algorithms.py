@@ -172,7 +172,7 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
     algorithm, evaluation, side_information, exploration: words; rate: adaptive, constant, sqrt, horizon or greedy, with
     its eta and norm.
     """
-    from aapi.improvement import Adaptive, SampledAdaptive, Scheduled, Zero
+    from aapi.improvement import Adaptive, Scheduled, Zero
     from aapi.learners import Exploring, PolicyIteration
 
     inner = learner.learner if isinstance(learner, Exploring) else learner
@@ -181,7 +181,7 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
         return {} if word is None else {"algorithm": word}
     evaluation, rate = word_for("evaluation", inner.evaluate), inner.learning_rate
     guess = word_for("side_information", inner.side_information)
-    if evaluation is None or guess is None or not isinstance(rate, Adaptive | SampledAdaptive | Scheduled):
+    if evaluation is None or guess is None or not isinstance(rate, Adaptive | Scheduled):
         return {}
     rate.check()
     found: Settings = {"evaluation": evaluation, "side_information": guess, "eta": float(rate.eta)}
