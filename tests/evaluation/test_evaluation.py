@@ -216,7 +216,7 @@ def arrays_of(value):
 )
 def test_an_evaluation_changes_nothing_that_it_looks_at(problem, evaluate):
     simulation = simulator(*PROBLEMS[problem])(range(2))
-    evaluate = evaluate.on(simulation.space)
+    evaluate = evaluate.for_space(simulation.space)
     past, target = Past.of(simulation, evaluate), uniform(simulation)
     for _ in range(2):
         past.roll(simulation, uniform(simulation), 60)

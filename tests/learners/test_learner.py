@@ -193,7 +193,7 @@ def test_a_file_names_a_learner_of_ones_own_and_holds_no_code(tmp_path):
 @pytest.mark.parametrize("error", [RuntimeError("broken"), KeyboardInterrupt()], ids=["an error", "an interrupt"])
 def test_an_update_that_fails_changes_nothing(error):
     learner = Brittle(errors=[None, None, error])
-    session = Session(learner, simulator(MDP, None, 3)(range(2)), keep=True)
+    session = Session(learner, simulator(MDP, None, 3)(range(2)), copy_states=True)
     phases = session.play(1000)
     next(phases), next(phases)
     before, state = bits(session.state), session.state

@@ -97,7 +97,7 @@ class Agent:
         self.space: QSpace
         self.space, encode = represent(self.features, observations, self.num_actions, bounds, observation_space)
         self.simulation = GymnasiumSimulation(self.env, self.space, encode, seed)
-        self.session = Session(algorithm, self.simulation, keep=True)
+        self.session = Session(algorithm, self.simulation, copy_states=True)
         self.env_snapshot: EnvSnapshot | None = None  # where the environment was, of an agent from a file without one
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
         self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice

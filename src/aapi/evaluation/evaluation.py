@@ -10,7 +10,7 @@ import numpy as np
 from aapi.approximation.space import as_numbers
 from aapi.checks import as_part
 from aapi.errors import InvalidInput
-from aapi.memory import begin, remember
+from aapi.memory import empty_memories, remember
 from aapi.memory.memory import Experience
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Evaluation:
     def check(self, phase_length: int) -> None:
         """Raise an error if an argument is wrong, or phases of this length cannot be evaluated."""
 
-    def on(self, space: QSpace) -> Evaluation:
+    def for_space(self, space: QSpace) -> Evaluation:
         """The evaluation to use where Q-functions are held like this; or an error if there is none."""
         return self
 
@@ -97,6 +97,6 @@ def as_evaluation(part: EvaluationLike) -> Evaluation:
 
 def estimate(evaluate: EvaluationLike, space: QSpace, policy: Policy, data: PhaseData) -> Estimate:
     """Q̂ from one phase, without a past."""
-    part = as_evaluation(evaluate).on(space)
-    memories = remember(begin([part.memory], space, len(data.rewards)), data, policy)
+    part = as_evaluation(evaluate).for_space(space)
+    memories = remember(empty_memories([part.memory], space, len(data.rewards)), data, policy)
     return part.estimate(policy, Experience(space, data, memories))

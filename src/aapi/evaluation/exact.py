@@ -33,7 +33,7 @@ class ExactQ(Evaluation):
 
     off_policy = True
 
-    def on(self, space: QSpace) -> Evaluation:
+    def for_space(self, space: QSpace) -> Evaluation:
         """Where there is a model."""
         if space.model is None:
             raise InvalidInput("exact evaluation needs a finite model, and this problem has none: use MonteCarlo")

@@ -53,7 +53,7 @@ class Projected(Evaluation):
         one_of(REUSE, reuse=self.reuse)
         at_least(1, window=self.window)
 
-    def on(self, space: QSpace) -> Evaluation:
+    def for_space(self, space: QSpace) -> Evaluation:
         """Where the equations of all features fit into memory."""
         check_size(space.num_features)
         return self

@@ -12,7 +12,7 @@ from aapi.errors import InvalidInput
 from aapi.exploration import Excursion, Situation, as_exploration
 from aapi.exploration.exploration import checked
 from aapi.learners.learner import Learner, Phase, with_memories
-from aapi.learners.state import restored_fields
+from aapi.learners.state import restored_parts
 from aapi.memory import CountTransitions
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ExploringState:
             steps = 1 if "excursion_steps" in arrays else None
             limits = np.zeros(shape, dtype=np.int64) if "excursion_limits" in arrays else None
             like = replace(self, excursion=replace(out, steps=steps, limits=limits))
-        found = restored_fields(like, arrays)
+        found = restored_parts(like, arrays)
         if not ((found.explored >= 0) & (found.explored <= found.start)).all():
             raise InvalidInput(f"of {found.start} steps, {found.explored.tolist()} cannot have been explorations")
         return found
@@ -107,7 +107,7 @@ class Exploring(Learner[ExploringState]):
         out = state.excursion
         if out is None:
             return stretch
-        steps = out.steps or usual_steps(out.policies.shape)
+        steps = out.steps or default_steps(out.policies.shape)
         return replace(stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits)
 
     def update(self, state: ExploringState, data: PhaseData) -> tuple[ExploringState, Phase]:
@@ -154,7 +154,7 @@ class Exploring(Learner[ExploringState]):
         """How long the exploration before a phase is, 0 if that is not known; None where there is none."""
         if not space.countable:
             return None
-        return usual_steps(space.shape(1)) if self.lockstep else 0
+        return default_steps(space.shape(1)) if self.lockstep else 0
 
     def _excursion(self, state: ExploringState, data: PhaseData) -> Excursion | None:
         """What is done before the next phase, by those runs that a part sends out; the others follow their policy."""
@@ -177,7 +177,7 @@ class Exploring(Learner[ExploringState]):
         return replace(chosen, runs=~free) if self.lockstep or not free.all() else None
 
 
-def usual_steps(shape: tuple[int, ...]) -> int:
+def default_steps(shape: tuple[int, ...]) -> int:
     """The length of an exploration in tables (runs, states, actions): enough to get somewhere, short beside a phase."""
     return int(max(STEPS, min(MOST_STEPS, STEPS_PER_PAIR * shape[1] * shape[2])))
 

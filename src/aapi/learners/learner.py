@@ -145,17 +145,17 @@ AnyLearner: TypeAlias = Learner[Any]
 class Session(Generic[S]):
     """A learner in a simulation: what it knows so far, `state`, and the loop by which it acts and learns.
 
-    keep: an update leaves the state it was given as it is, so that an error or an interrupt in it has changed nothing;
-        else its arrays are used again.
+    copy_states: an update leaves the state it was given as it is, so that an error or an interrupt in it has changed
+        nothing; else its arrays are used again.
     """
 
     def __init__(
-        self, learner: Learner[S], simulation: Simulation, num_phases: int | None = None, *, keep: bool = False
+        self, learner: Learner[S], simulation: Simulation, num_phases: int | None = None, *, copy_states: bool = False
     ) -> None:
         runs = len(simulation.streams)
         if not learner.lockstep and runs > 1:
             raise InvalidInput(f"the runs of {learner!r} fall out of step: simulate one at a time")
-        self.learner, self.simulation, self.keep = learner, simulation, keep
+        self.learner, self.simulation, self.copy_states = learner, simulation, copy_states
         self.state = _check_state(learner.init(simulation.space, runs, num_phases))
 
     def play(self, num_steps: int) -> Iterator[Phase]:
@@ -180,7 +180,7 @@ class Session(Generic[S]):
         before, streams = self.state, data.streams.copy()
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found, and said in one line
-                found = self.learner.update(copied(before) if self.keep else before, data)
+                found = self.learner.update(copied(before) if self.copy_states else before, data)
                 if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Phase)):
                     raise InvalidInput(f"`update` returns a state and a Phase, not {found!r}")
                 self.state, phase = found

@@ -11,7 +11,7 @@ from aapi.errors import InvalidInput
 from aapi.evaluation import Evaluation, as_evaluation
 from aapi.improvement import Leader, PreviousEstimate, as_learning_rate, as_side_information
 from aapi.learners.learner import Learner, Phase
-from aapi.memory import Experience, begin, remember
+from aapi.memory import Experience, empty_memories, remember
 from aapi.schedules import as_schedule
 from aapi.simulation import Stretch
 
@@ -60,11 +60,11 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> PolicyIterationState:
         """Line 2: π_1 uniform, M_1 = 0."""
-        rate, evaluate = as_learning_rate(self.learning_rate), as_evaluation(self.evaluate).on(space)
+        rate, evaluate = as_learning_rate(self.learning_rate), as_evaluation(self.evaluate).for_space(space)
         evaluate.check(self.schedule.steps(1, 0, space))
         self._check_prediction(evaluate)
         return PolicyIterationState(
-            k=0, memories=begin([evaluate.memory], space, runs), space=space, start=0,
+            k=0, memories=empty_memories([evaluate.memory], space, runs), space=space, start=0,
             total=space.zeros(runs), prediction=space.zeros(runs), policy=space.uniform(runs),
             surprise=space.surprise(runs, rate.norm, rate.num_sampled, num_phases),
         )  # fmt: skip
@@ -76,7 +76,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def update(self, state: PolicyIterationState, data: PhaseData) -> tuple[PolicyIterationState, Phase]:
         """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
-        space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).on(state.space)
+        space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).for_space(state.space)
         # What phases k and k + 1 count: 1, if all are of one length.
         weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
         evaluate.check(data.steps)

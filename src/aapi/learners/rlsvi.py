@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, finite, one_of
 from aapi.learners.learner import Learner, Phase
-from aapi.memory import Counts, CountTransitions, Experience, KeepSteps, MemorySpec, Window, begin, remember
+from aapi.memory import Counts, CountTransitions, Experience, KeepSteps, MemorySpec, Window, empty_memories, remember
 from aapi.memory.randomised import Sweeps
 from aapi.schedules import Constant
 from aapi.simulation import Stretch
@@ -78,7 +78,7 @@ class RLSVI(Learner[RLSVIState]):
 
     def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> RLSVIState:  # noqa: ARG002 - for others
         """The uniform policy, and no data yet."""
-        memories = begin([KeepTransitions(int(self.memory))], space, runs)
+        memories = empty_memories([KeepTransitions(int(self.memory))], space, runs)
         return RLSVIState(0, memories, space, 0, space.zeros(runs), space.uniform(runs))
 
     @property
