@@ -35,7 +35,7 @@ class Schedule:
         raise NotImplementedError
 
     def steps(self, phase: int, time: int, space: QSpace) -> int:
-        """The same, checked."""
+        """The length of a phase, checked."""
         steps = self(phase, time, space)
         at_least(1, **{f"the length of phase {phase}": steps})
         return int(steps)
@@ -70,7 +70,7 @@ class Constant(Schedule):
         return int(self.length)
 
     def count(self, num_steps: int, space: QSpace, gap: int) -> int:
-        """(T + gap)/(τ + gap), rounded down."""
+        """⌊(T + gap)/(τ + gap)⌋."""
         return int((num_steps + gap) // (self.length + gap))
 
 
@@ -102,7 +102,7 @@ class Growing(Schedule):
 
     @property
     def shortest_phase(self) -> int:
-        """As it is given."""
+        """The shortest length, as it is given."""
         return int(self.shortest)
 
     def check(self) -> None:

@@ -82,8 +82,8 @@ def known_model(mdp):
     ids=["ergodic", "deep-sea", "river", "queue", "garnet"],
 )  # fmt: skip
 def test_plans_are_optimal_in_a_model_that_is_known(mdp):
-    counts, policies = known_model(mdp), np.empty((1, mdp.num_states, mdp.num_actions))
-    gains = plan(counts, np.array([0]), average_probabilities(counts), mdp.rewards[None], None, policies)
+    counts = known_model(mdp)
+    policies, gains = plan(counts, np.array([0]), average_probabilities(counts), mdp.rewards[None])
     best = solve(mdp).gains[0]
     spread = np.ptp(mdp.rewards)
     assert gains[0] == pytest.approx(best, abs=2e-3 * spread)

@@ -70,13 +70,7 @@ class Agent:
     as learning in one go.
     """
 
-    def __init__(
-        self,
-        algorithm: AnyLearner,
-        env: Env,
-        features: AgentFeatures | None = None,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, algorithm: AnyLearner, env: Env, features: AgentFeatures | None = None, seed: int = 0) -> None:
         self.env: Continuing | None = continuing(env)
         # Bounds are known for what the environment itself shows, not for what wrappers make of it.
         given = known(env) if env.observation_space == env.unwrapped.observation_space else Known()
@@ -119,17 +113,17 @@ class Agent:
 
     @property
     def num_steps(self) -> int:
-        """Steps learnt from so far."""
+        """How many steps were taken so far."""
         return self.simulation.time
 
     @property
     def num_phases(self) -> int:
-        """Policies improved so far."""
+        """How many policies were improved so far."""
         return int(self.session.state.k)
 
     @property
     def total_reward(self) -> float:
-        """Earned in all steps so far."""
+        """The reward earned in all steps so far."""
         return self.simulation.total_reward
 
     def learn(

@@ -21,10 +21,6 @@ def boltzmann(index: Array, temperature: Array) -> Array:
     probability is spread evenly over the actions of the largest index: greedy, or uniform where the index is level.
     """
     temperature = np.ascontiguousarray(temperature, dtype=np.float64)
-    if temperature.shape != index.shape[:2]:
-        raise InvalidInput(
-            f"a learning rate must return an array of shape {index.shape[:2]}, (runs, states), not {temperature.shape}"
-        )
     if not temperature.min() >= 0.0:
         raise InvalidInput(f"a learning rate must return temperatures of at least 0, not {temperature.min()}")
     policy = np.empty_like(index)

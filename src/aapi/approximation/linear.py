@@ -125,9 +125,8 @@ class Linear(QSpace):
         return LinearSurprise(differences, span=norm == "span", num_phases=num_phases, num_actions=self.num_actions)
 
     def fit(
-        self, states: States, actions: Actions, targets: Array, ridge: float,
-        weights: Array | None = None,
-    ) -> Array:  # fmt: skip
+        self, states: States, actions: Actions, targets: Array, ridge: float, weights: Array | None = None
+    ) -> Array:
         """The weights of each action; 0 for one that was not taken."""
         q_hat = np.empty(self.shape(len(targets)))
         if weights is not None:
@@ -145,9 +144,8 @@ class Linear(QSpace):
         return q_hat
 
     def equations(
-        self, states: States, actions: Actions, rewards: Array, successors: States,
-        policy: LinearPolicy, trace: float,
-    ) -> Iterator[Equations]:  # fmt: skip
+        self, states: States, actions: Actions, rewards: Array, successors: States, policy: LinearPolicy, trace: float
+    ) -> Iterator[Equations]:
         """The projected equations of each run."""
         chances = self.probabilities(policy, successors)
         for run in range(len(rewards)):

@@ -206,9 +206,8 @@ def add_sparse(features: Any, depth: Any, gram: Any) -> None:
 
 
 def fit_weighted(
-    basis: Basis, states: Array, actions: Actions, targets: Array,
-    weights: Array, ridge: float, q_hat: Array,
-) -> bool:  # fmt: skip
+    basis: Basis, states: Array, actions: Actions, targets: Array, weights: Array, ridge: float, q_hat: Array
+) -> bool:
     """Fill in the weights of one run, (features, actions), from rows √u ψ; an action that was not taken has zeros.
 
     False if a regression is singular.

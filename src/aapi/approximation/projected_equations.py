@@ -81,9 +81,7 @@ def equations_of_sums(
     return Equations(transposed, earned, totals if products.size else shares, shares, gram)
 
 
-def equations_of_steps(
-    features: ActiveFeatures, policy: Array, steps: Steps, decay: float
-) -> Equations:  # fmt: skip
+def equations_of_steps(features: ActiveFeatures, policy: Array, steps: Steps, decay: float) -> Equations:
     """The equations of a run from its steps, in a table."""
     check_size(features.num_features)
     size = features.num_features

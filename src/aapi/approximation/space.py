@@ -104,7 +104,7 @@ class QSpace(ABC):
     model: FiniteMDP | None = None
 
     def shape(self, runs: int) -> tuple[int, int, int]:
-        """Of the Q-functions of so many runs."""
+        """The shape of the Q-functions of so many runs."""
         return runs, self.rows, self.num_actions
 
     def describe(self) -> str:
@@ -195,9 +195,8 @@ class QSpace(ABC):
 
     @abstractmethod
     def equations(
-        self, states: States, actions: Actions, rewards: Array, successors: States, policy: Policy,
-        trace: float,
-    ) -> Iterator[Equations]:  # fmt: skip
+        self, states: States, actions: Actions, rewards: Array, successors: States, policy: Policy, trace: float
+    ) -> Iterator[Equations]:
         """The projected equations of LSTD-Q(λ) for a policy, run by run, from steps, (runs, n)."""
 
     @abstractmethod

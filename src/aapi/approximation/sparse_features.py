@@ -93,9 +93,7 @@ def fit_averages(states: Any, actions: Any, targets: Any, weights: Any, ridge: A
 
 
 @kernel
-def fit_features(
-    states: Any, actions: Any, targets: Any, weights: Any, ridge: Any, features: Any, q_hat: Any,
-) -> Any:  # fmt: skip
+def fit_features(states: Any, actions: Any, targets: Any, weights: Any, ridge: Any, features: Any, q_hat: Any) -> Any:
     """Regression on sparse features: normal equations of each block, by Cholesky. False if one is singular."""
     num_runs, num_states, num_actions = q_hat.shape
     visits = np.empty((num_states, num_actions))

@@ -102,9 +102,8 @@ class Tabular(QSpace):
         )
 
     def fit(
-        self, states: States, actions: Actions, targets: Array, ridge: float,
-        weights: Array | None = None,
-    ) -> Array:  # fmt: skip
+        self, states: States, actions: Actions, targets: Array, ridge: float, weights: Array | None = None
+    ) -> Array:
         """The table of φᵀw; with one-hot features, averages of the targets of each pair."""
         q_hat = np.empty(self.shape(len(targets)))
         if self.features.one_hot:
@@ -114,9 +113,8 @@ class Tabular(QSpace):
         return q_hat
 
     def equations(
-        self, states: States, actions: Actions, rewards: Array, successors: States,
-        policy: Array, trace: float,
-    ) -> Iterator[Equations]:  # fmt: skip
+        self, states: States, actions: Actions, rewards: Array, successors: States, policy: Array, trace: float
+    ) -> Iterator[Equations]:
         """The projected equations of each run."""
         table = np.ascontiguousarray(policy)
         for run in range(len(rewards)):
@@ -181,9 +179,7 @@ def _broadcast(temperature: Temperature, shape: tuple[int, int]) -> Array:
 
 
 @kernel
-def _measure(
-    q_hat: Any, predicted: Any, span: Any, weight: Any, before: Any, size: Any, root_sum: Any
-) -> Any:  # fmt: skip
+def _measure(q_hat: Any, predicted: Any, span: Any, weight: Any, before: Any, size: Any, root_sum: Any) -> Any:
     """The size of the surprise, and the root of the sum of squares; false if a value is not finite."""
     num_runs, num_states, num_actions = q_hat.shape
     for run in range(num_runs):

@@ -71,7 +71,7 @@ class Evaluation:
         raise NotImplementedError
 
     def estimate(self, policy: Policy, seen: Experience, what: str = "an evaluation") -> Estimate:
-        """The same, checked: kernels check nothing."""
+        """What `__call__` returns, checked: kernels check nothing."""
         found = self(policy, seen)
         whole = found if isinstance(found, Estimate) else Estimate(found)
         q_hat = seen.space.check(whole.q_hat, seen.runs, what).copy()  # it may use its array again

@@ -34,7 +34,7 @@ class ExactQ(Evaluation):
     off_policy = True
 
     def for_space(self, space: QSpace) -> Evaluation:
-        """Where there is a model."""
+        """This evaluation, where there is a model."""
         if space.model is None:
             raise InvalidInput("exact evaluation needs a finite model, and this problem has none: use MonteCarlo")
         return self
@@ -85,13 +85,7 @@ def batched_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array, Mas
     return gains, q_values, failed
 
 
-def _solve_together(
-    transitions: Array,
-    rewards: Array,
-    policies: Array,
-    gains: Array,
-    q_values: Array,
-) -> Mask:
+def _solve_together(transitions: Array, rewards: Array, policies: Array, gains: Array, q_values: Array) -> Mask:
     """Fill in gains and Q-functions; true for the policies for which that went well."""
     n = len(rewards)
     # (policies, states, 1, actions) @ (states, actions, states): a product for each of them, whatever the batch.

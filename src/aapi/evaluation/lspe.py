@@ -61,9 +61,7 @@ class LSPE(Projected):
 
 
 @kernel
-def _iterate(
-    equations: Any, factors: Any, ridge: Any, step: Any, tolerance: Any, sweeps: Any, blocks: Any
-) -> Any:  # fmt: skip
+def _iterate(equations: Any, factors: Any, ridge: Any, step: Any, tolerance: Any, sweeps: Any, blocks: Any) -> Any:
     """Sweep until the weights settle; false if they do not."""
     num_blocks, block_size = blocks.shape
     shares, constant = equations.shares, equations.totals.copy()

@@ -102,10 +102,7 @@ def evaluate_models(counts: Counts, weights: Array, rewards: Array, policy: Poli
     return q_hat
 
 
-def _solve_sparse(
-    counts: Counts, run: int, weights: Array, rewards: Array, policy: Array,
-    q_hat: Array,
-) -> None:  # fmt: skip
+def _solve_sparse(counts: Counts, run: int, weights: Array, rewards: Array, policy: Array, q_hat: Array) -> None:
     """The equations of `_solve_dense` for one run, whose matrix is mostly empty."""
     size, num_actions = counts.sizes[run], policy.shape[1]
     pairs, successors, weights = counts.pairs[run, :size], counts.successors[run, :size], weights[:size]

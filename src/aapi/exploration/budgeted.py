@@ -46,9 +46,7 @@ class FewestVisits(Exploration):
         runs = within_budget(situation, self.budget)
         if not runs.size:
             return None
-        policies = np.empty_like(counts.visits)
-        plan(counts, runs, average_probabilities(counts), 1.0 / (counts.visits + 1.0), None, policies)
-        return sent_out(runs, policies)
+        return sent_out(runs, plan(counts, runs, average_probabilities(counts), 1.0 / (counts.visits + 1.0))[0])
 
 
 @dataclass(frozen=True)
@@ -102,10 +100,9 @@ class PosteriorSampling(Exploration):
         # From the lowest on: plans are as accurate as gains are large, and a constant would swallow all differences.
         known = counts.earned / np.maximum(counts.visits, 1.0) - counts.lowest[:, None, None]
         rewards = np.where(counts.visits > 0.0, known, dream[:, None, None])
-        elsewhere, policies = np.zeros(rewards.shape), np.empty_like(rewards)
+        elsewhere = np.zeros(rewards.shape)
         _draw_where(counts.seen, streams, runs, elsewhere)
-        plan(counts, runs, weights, rewards, elsewhere, policies)
-        return sent_out(runs, policies)
+        return sent_out(runs, plan(counts, runs, weights, rewards, elsewhere)[0])
 
 
 @kernel

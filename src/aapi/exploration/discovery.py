@@ -46,7 +46,7 @@ class Discovery(Exploration):
 
     @property
     def lockstep(self) -> bool:
-        """Not if stretches end by what is tried."""
+        """False if stretches end by what is tried."""
         return self.patience is None
 
     def check(self) -> None:
@@ -63,8 +63,7 @@ class Discovery(Exploration):
         runs = np.flatnonzero(situation.free & (news.max(axis=(1, 2)) > 0.0))
         if not runs.size:
             return None
-        policies = np.empty_like(counts.visits)
-        rates = plan(counts, runs, average_probabilities(counts), news, None, policies)
+        policies, rates = plan(counts, runs, average_probabilities(counts), news)
         excursion = sent_out(runs[rates > self.threshold / FAR], policies)
         if self.patience is None:
             return excursion

@@ -106,7 +106,7 @@ class Scheduled(LearningRate):
 
     @property
     def needs_equal_phases(self) -> bool:
-        """If the temperature grows with their number."""
+        """True if the temperature grows with the number of phases."""
         return self.schedule != "constant"
 
     def check(self) -> None:

@@ -83,7 +83,7 @@ class Exploring(Learner[ExploringState]):
 
     @property
     def lockstep(self) -> bool:
-        """If the learner and all parts are."""
+        """True if the learner and all parts are in lockstep."""
         return self.learner.lockstep and all(as_exploration(part).lockstep for part in self.exploration)
 
     def check(self) -> None:
@@ -143,7 +143,7 @@ class Exploring(Learner[ExploringState]):
 
     @property
     def inner(self) -> AnyLearner:
-        """The learner."""
+        """The learner inside."""
         return self.learner
 
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:

@@ -41,7 +41,7 @@ def AdaptiveFTRL(  # noqa: N802 - an algorithm's name
 
 def GreedyAPI(  # noqa: N802 - an algorithm's name
     *, phase_length: ScheduleLike, evaluate: EvaluationLike, exploration: Explorations = ()
-) -> AnyLearner:  # fmt: skip
+) -> AnyLearner:
     """Classical approximate policy iteration: π_{k+1} spreads its probability evenly over argmax_a Q̂_k(x, a)."""
     learner = PolicyIteration(
         phase_length=phase_length, evaluate=evaluate, learning_rate=Scheduled(0.0), side_information=Zero(), decay=0.0

@@ -123,9 +123,7 @@ class Counts(Memory):
 
 
 ENTRIES = ("pairs", "successors", "transition_counts")
-STORED = (
-    "visits", "earned", "seen", "current", "attempts", "discoveries", "lowest", "highest", "total", "sizes",
-)  # fmt: skip
+STORED = ("visits", "earned", "seen", "current", "attempts", "discoveries", "lowest", "highest", "total", "sizes")
 
 
 def no_counts(shape: tuple[int, int, int]) -> Counts:

@@ -51,6 +51,21 @@ def sampled_model(counts: Counts, prior: float, streams: Streams, runs: Integers
 
 
 @kernel
+def order_by_pair(pairs: Any, begins: Any) -> Any:
+    """The numbers of transitions, pair by pair; those of a pair are from begins[pair] to before begins[pair + 1]."""
+    begins[:] = 0
+    for pair in pairs:
+        begins[pair + 1] += 1
+    for pair in range(begins.size - 1):
+        begins[pair + 1] += begins[pair]
+    filled, order = begins[:-1].copy(), np.empty(pairs.size, dtype=np.int64)
+    for i in range(pairs.size):
+        order[filled[pairs[i]]] = i
+        filled[pairs[i]] += 1
+    return order
+
+
+@kernel
 def _average(pairs: Any, times: Any, sizes: Any, visits: Any, prior: Any, weights: Any) -> None:
     for run in range(sizes.size):
         flat = visits[run].ravel()

@@ -14,6 +14,7 @@ from aapi.features.basis import finish_features
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import factorise, singular_regression, solve_lower, solve_upper
 from aapi.kernels.random import fill_normal
+from aapi.memory.model import order_by_pair
 
 if TYPE_CHECKING:
     from aapi.array_types import Actions, Array, Streams
@@ -127,19 +128,15 @@ def _draw_tables(
 @kernel
 def _list_transitions(pairs: Any, successors: Any, counts: Any, begins: Any, after: Any, often: Any) -> None:
     """From begins[pair] on, the successors seen of each pair, ascending, and how often each followed."""
-    begins[:] = 0
-    for i in range(pairs.size):
-        begins[pairs[i] + 1] += 1
+    order = order_by_pair(pairs, begins)
     for pair in range(begins.size - 1):
-        begins[pair + 1] += begins[pair]
-    filled = begins[:-1].copy()
-    for i in range(pairs.size):
-        place = filled[pairs[i]]
-        filled[pairs[i]] += 1
-        while place > begins[pairs[i]] and after[place - 1] > successors[i]:  # insertion: a pair has few successors
-            after[place], often[place] = after[place - 1], often[place - 1]
-            place -= 1
-        after[place], often[place] = successors[i], counts[i]
+        for i in range(begins[pair] + 1, begins[pair + 1]):  # insertion: a pair has few successors
+            entry, place = order[i], i
+            while place > begins[pair] and successors[order[place - 1]] > successors[entry]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = entry
+    after[:], often[:] = successors[order], counts[order]
 
 
 @kernel
