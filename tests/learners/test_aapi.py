@@ -154,7 +154,7 @@ def test_what_automatic_chooses_must_be_able_to_predict():
 def test_parts_that_are_none_are_refused():
     for parts, words in (
         ({"phase_length": Growing}, r"a whole number or a schedule such as Growing\(\), or a function, not <class"),
-        ({"exploration": ("discovery",)}, r"parts such as Discovery\(\), or functions, not 'discovery'"),
+        ({"exploration": ("discovery",)}, r"parts such as Discovery\(\), or a function, not 'discovery'"),
     ):
         with pytest.raises(InvalidInput, match=words):
             aapi.AAPI(**parts).check()

@@ -31,25 +31,26 @@ def boltzmann(index: Array, temperature: Array) -> Array:
 
 @kernel
 def _fill(index: Any, temperature: Any, policy: Any) -> Any:
-    num_runs, num_states, _ = index.shape
+    num_runs, num_states, num_actions = index.shape
     for run in range(num_runs):
         for x in range(num_states):
-            top = index[run, x].max()
-            total = softmax(index[run, x], top, temperature[run, x], policy[run, x])
+            top = index[run, x, 0]
+            for a in range(1, num_actions):
+                top = max(top, index[run, x, a])
+            heat = temperature[run, x]
+            total = 0.0
+            for a in range(num_actions):
+                below = index[run, x, a] - top
+                if below == 0.0:
+                    weight = 1.0
+                elif heat == 0.0:
+                    weight = 0.0
+                else:
+                    weight = math.exp(below / heat)
+                policy[run, x, a] = weight
+                total += weight
             if not total < math.inf or not abs(top) < math.inf:
                 return False
+            for a in range(num_actions):
+                policy[run, x, a] /= total
     return True
-
-
-@kernel
-def softmax(index: Any, top: Any, heat: Any, probabilities: Any) -> Any:
-    """π(·) ∝ exp(index/heat) of one state, whose largest index is `top`; returns Σ exp((index − top)/heat)."""
-    total = 0.0
-    for a in range(index.size):
-        below = index[a] - top
-        weight = 1.0 if below == 0.0 else 0.0 if heat == 0.0 else math.exp(below / heat)
-        probabilities[a] = weight
-        total += weight
-    for a in range(index.size):
-        probabilities[a] /= total
-    return total

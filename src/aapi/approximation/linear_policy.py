@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.approximation.boltzmann import softmax
 from aapi.approximation.reservoir import root_of_squares
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
@@ -155,6 +155,19 @@ def draw_action(
             chosen = a
             cumulated += scores[a]
     return chosen
+
+
+@kernel
+def softmax(index: Any, top: Any, heat: Any, probabilities: Any) -> None:
+    """exp(index/heat) up to a factor; `top` is the largest index. Ties share at temperature zero."""
+    total = 0.0
+    for a in range(index.size):
+        below = index[a] - top
+        weight = 1.0 if below == 0.0 else 0.0 if heat == 0.0 else math.exp(below / heat)
+        probabilities[a] = weight
+        total += weight
+    for a in range(index.size):
+        probabilities[a] /= total
 
 
 @kernel

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aapi.approximation.normal_equations import NormalEquations
-from aapi.approximation.sparse_features import add_features, fill_gram, fill_rhs
+from aapi.approximation.sparse_features import fill_gram, fill_rhs
 from aapi.errors import TooLarge
-from aapi.features.active import block_offset
 from aapi.features.basis import TILES, fill_features
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import add_product, add_row, aligned_zeros
@@ -120,19 +119,15 @@ def equations_of_vectors(basis: Basis, chances: Array, steps: Steps, decay: floa
 @kernel
 def _subtract_arrivals(arrivals: Any, policy: Any, features: Any, transposed: Any) -> None:
     """Subtract Σ φ̄(x_{t+1}) z_tᵀ, given where the traces arrived."""
-    for x in range(policy.shape[0]):
-        _subtract_mean_features(features, x, policy, arrivals[x], transposed)
-
-
-@kernel
-def _subtract_mean_features(features: Any, x: Any, policy: Any, trace: Any, transposed: Any) -> None:
-    """Subtract φ̄(x) zᵀ, φ̄(x) = Σ_a π(a|x) φ(x, a)."""
-    num_actions = policy.shape[1]
-    for a in range(num_actions):
-        if policy[x, a] > 0.0:
-            pair, offset = x * num_actions + a, block_offset(features, a)
-            for i in range(features.starts[pair], features.starts[pair + 1]):
-                add_row(transposed[offset + features.columns[i]], -policy[x, a] * features.values[i], trace)
+    starts, columns, values = features.starts, features.columns, features.values
+    stride = features.block_size if features.num_blocks > 1 else 0  # from the features of an action to the next's
+    num_states, num_actions = policy.shape
+    for x in range(num_states):
+        for a in range(num_actions):
+            if policy[x, a] > 0.0:
+                pair, offset = x * num_actions + a, a * stride
+                for i in range(starts[pair], starts[pair + 1]):
+                    add_row(transposed[offset + columns[i]], -policy[x, a] * values[i], arrivals[x])
 
 
 @kernel
@@ -142,16 +137,24 @@ def _add_steps(
 ) -> None:  # fmt: skip
     """What `Traces` would give for these steps alone, in room that does not depend on the number of states."""
     num_actions = policy.shape[1]
+    starts, columns, values = features.starts, features.columns, features.values
+    stride = features.block_size if features.num_blocks > 1 else 0  # from the features of an action to the next's
     trace = np.zeros(earned.size)
     for t in range(rewards.size):
         x, action = int(states[t]), int(actions[t])
         visits[x, action] += 1.0
-        pair, offset = x * num_actions + action, block_offset(features, action)
+        pair, offset = x * num_actions + action, action * stride
         fade(trace, decay)
-        add_features(features, pair, 1.0, trace[offset:])
-        for i in range(features.starts[pair], features.starts[pair + 1]):
-            add_row(transposed[offset + features.columns[i]], features.values[i], trace)
-        _subtract_mean_features(features, int(successors[t]), policy, trace, transposed)
+        for i in range(starts[pair], starts[pair + 1]):
+            trace[offset + columns[i]] += values[i]
+        for i in range(starts[pair], starts[pair + 1]):
+            add_row(transposed[offset + columns[i]], values[i], trace)
+        after = int(successors[t])
+        for a in range(num_actions):
+            if policy[after, a] > 0.0:
+                pair, offset = after * num_actions + a, a * stride
+                for i in range(starts[pair], starts[pair + 1]):
+                    add_row(transposed[offset + columns[i]], -policy[after, a] * values[i], trace)
         add_row(totals, 1.0, trace)
         add_row(earned, rewards[t], trace)
 

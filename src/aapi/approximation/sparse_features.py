@@ -11,34 +11,18 @@ from aapi.kernels.linalg import factorise, solve_factorised
 
 
 @kernel
-def add_features(features: Any, pair: Any, scale: Any, row: Any) -> None:
-    """row += scale · φ(pair), in the columns of the pair's block."""
-    for i in range(features.starts[pair], features.starts[pair + 1]):
-        row[features.columns[i]] += features.values[i] * scale
-
-
-@kernel
-def feature_product(features: Any, pair: Any, row: Any) -> Any:
-    """φ(pair)ᵀ row, over the columns of the pair's block."""
-    value = 0.0
-    for i in range(features.starts[pair], features.starts[pair + 1]):
-        value += features.values[i] * row[features.columns[i]]
-    return value
-
-
-@kernel
 def fill_gram(visits: Any, features: Any, gram: Any) -> None:
     """The upper triangle of Σ visits(x, a) φ(x, a) φ(x, a)ᵀ, block by block, from visits of shape (states, actions)."""
     num_states, num_actions = visits.shape
-    columns, values = features.columns, features.values
+    starts, columns, values = features.starts, features.columns, features.values
     gram[:] = 0.0
     for x in range(num_states):
         for a in range(num_actions):
             if visits[x, a] > 0.0:
                 pair = x * num_actions + a
                 block = a if gram.shape[0] > 1 else 0
-                for i in range(features.starts[pair], features.starts[pair + 1]):
-                    for j in range(features.starts[pair], i + 1):  # the columns of a pair ascend
+                for i in range(starts[pair], starts[pair + 1]):
+                    for j in range(starts[pair], i + 1):  # the columns of a pair ascend
                         gram[block, columns[j], columns[i]] += visits[x, a] * (values[i] * values[j])
 
 
@@ -46,21 +30,30 @@ def fill_gram(visits: Any, features: Any, gram: Any) -> None:
 def fill_rhs(targets: Any, features: Any, rhs: Any) -> None:
     """Σ φ(x, a) targets(x, a), where targets, of shape (states, actions), are sums over the visits of a pair."""
     num_states, num_actions = targets.shape
+    starts, columns, values = features.starts, features.columns, features.values
     rhs[:] = 0.0
     for x in range(num_states):
         for a in range(num_actions):
             if targets[x, a] != 0.0:
-                add_features(features, x * num_actions + a, targets[x, a], rhs[a if rhs.shape[0] > 1 else 0])
+                pair = x * num_actions + a
+                block = a if rhs.shape[0] > 1 else 0
+                for i in range(starts[pair], starts[pair + 1]):
+                    rhs[block, columns[i]] += values[i] * targets[x, a]
 
 
 @kernel
 def predict(weights: Any, features: Any, table: Any) -> None:
     """table(x, a) = φ(x, a)ᵀ weights."""
     num_states, num_actions = table.shape
+    starts, columns, values = features.starts, features.columns, features.values
     for x in range(num_states):
         for a in range(num_actions):
+            pair = x * num_actions + a
             block = a if weights.shape[0] > 1 else 0
-            table[x, a] = feature_product(features, x * num_actions + a, weights[block])
+            value = 0.0
+            for i in range(starts[pair], starts[pair + 1]):
+                value += values[i] * weights[block, columns[i]]
+            table[x, a] = value
 
 
 @kernel

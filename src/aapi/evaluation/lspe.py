@@ -64,16 +64,17 @@ class LSPE(Projected):
 def _iterate(equations: Any, factors: Any, ridge: Any, step: Any, tolerance: Any, sweeps: Any, blocks: Any) -> Any:
     """Sweep until the weights settle; false if they do not."""
     num_blocks, block_size = blocks.shape
-    shares, constant = equations.shares, equations.totals.copy()
+    transposed, earned, totals, shares, _ = equations
+    constant = totals.copy()
     weights, change = blocks.ravel(), np.empty(constant.size)
     for block in range(num_blocks):
         solve_factorised(factors[block], constant[block * block_size : (block + 1) * block_size])
     level = dot(shares, constant)
     for _ in range(sweeps):
         for i in range(change.size):
-            change[i] = equations.earned[i] - ridge * weights[i]
+            change[i] = earned[i] - ridge * weights[i]
         for j in range(weights.size):
-            add_row(change, -weights[j], equations.transposed[j])
+            add_row(change, -weights[j], transposed[j])
         for block in range(num_blocks):
             solve_factorised(factors[block], change[block * block_size : (block + 1) * block_size])
         gain = (dot(shares, change) + dot(shares, weights) / step) / level

@@ -49,13 +49,14 @@ class LSTD(Projected):
 @kernel
 def _solve(equations: Any, ridge: Any, solution: Any) -> Any:
     """Fill in w and g. Returns the condition number of the equations, or 0 if they are singular."""
-    size = equations.earned.size
+    transposed, earned, totals, shares, _ = equations
+    size = earned.size
     matrix, rhs, order = np.zeros((size + 1, size + 1)), np.zeros(size + 1), np.empty(size + 1, dtype=np.int64)
     for i in range(size):
         for j in range(size):
-            matrix[i, j] = equations.transposed[j, i]
+            matrix[i, j] = transposed[j, i]
         matrix[i, i] += ridge
-        matrix[i, size], matrix[size, i], rhs[i] = equations.totals[i], equations.shares[i], equations.earned[i]
+        matrix[i, size], matrix[size, i], rhs[i] = totals[i], shares[i], earned[i]
     largest = np.zeros(size + 1)
     for i in range(size + 1):
         for j in range(size + 1):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse
 
 from aapi.errors import InvalidInput
-from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -90,9 +89,3 @@ def per_action(matrix: ArrayLike | Matrix, num_actions: int, *, one_hot: bool = 
         int(rows.shape[1]),
         one_hot,
     )
-
-
-@kernel
-def block_offset(features: Any, action: Any) -> Any:
-    """Where the features of an action begin among all of them."""
-    return action * features.block_size if features.num_blocks > 1 else 0

@@ -173,7 +173,7 @@ class Session(Generic[S]):
                 phase = self._update(data)
             else:
                 phase = Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
-            yield replace(phase, **{name: _read_only(part) for name, part in vars(phase).items() if name != "data"})
+            yield Phase(**{name: part if name == "data" else _read_only(part) for name, part in vars(phase).items()})
 
     def _update(self, data: PhaseData) -> Phase:
         """Learn from a stretch. Where that fails, neither the state nor the random streams have moved."""

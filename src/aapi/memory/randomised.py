@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aapi.approximation.normal_equations import NormalEquations
-from aapi.approximation.sparse_features import add_features, feature_product, fill_gram, predict
+from aapi.approximation.sparse_features import fill_gram, predict
 from aapi.errors import InvalidInput
 from aapi.features.basis import finish_features
 from aapi.kernels.jit import kernel
@@ -161,6 +161,7 @@ def _fill_table_rhs(
     """Φᵀb/σ², b_i = r_i + best(x'_i). Long sums are taken in four parts, which need not wait for each other."""
     rhs[:] = 0.0
     num_actions = earned.shape[1]
+    starts, columns, values = features.starts, features.columns, features.values
     for x in states:
         for a in range(num_actions):
             pair = x * num_actions + a
@@ -178,7 +179,10 @@ def _fill_table_rhs(
                     s3 += times[j + 3] * best[follow[j + 3]]
             for j in range(whole, last):
                 s0 += often[j] * best[after[j]]
-            add_features(features, pair, ((s0 + s1) + (s2 + s3)) / variance, rhs[a if rhs.shape[0] > 1 else 0])
+            target = ((s0 + s1) + (s2 + s3)) / variance
+            block = a if rhs.shape[0] > 1 else 0
+            for j in range(starts[pair], starts[pair + 1]):
+                rhs[block, columns[j]] += values[j] * target
 
 
 @kernel
@@ -216,11 +220,16 @@ def _solve(factors: Any, one_hot: Any, noise: Any, weights: Any) -> None:
 def _fill_best(states: Any, shares: Any, num_actions: Any, weights: Any, features: Any, sweeps: Any, best: Any) -> None:
     """max_a φ(x, a)ᵀθ̃ at the states seen, in the form that the next sweep adds to rewards."""
     mean = 0.0
+    starts, columns, values = features.starts, features.columns, features.values
     for i in range(states.size):
         top = -math.inf
         for a in range(num_actions):
+            pair = states[i] * num_actions + a
             block = a if weights.shape[0] > 1 else 0
-            top = max(top, feature_product(features, states[i] * num_actions + a, weights[block]))
+            value = 0.0
+            for j in range(starts[pair], starts[pair + 1]):
+                value += values[j] * weights[block, columns[j]]
+            top = max(top, value)
         best[states[i]] = top
         mean += shares[i] * top
     offset = mean if sweeps.relative else 0.0

@@ -9,11 +9,8 @@ import numpy as np
 
 from aapi.approximation.projected_equations import equations_of_sums, fade
 from aapi.approximation.space import NOT_STORED
-from aapi.approximation.sparse_features import add_features
 from aapi.errors import TooLarge
-from aapi.features.active import block_offset
 from aapi.kernels.jit import kernel
-from aapi.kernels.linalg import add_row
 from aapi.memory.memory import LinearMemory, MemorySpec
 
 if TYPE_CHECKING:
@@ -101,19 +98,26 @@ def _add(
 ) -> None:  # fmt: skip
     """One run's steps. Without a trace, only the few features of a pair are touched."""
     steps, num_actions = rewards.size, visits.shape[1]
+    starts, columns, values = features.starts, features.columns, features.values
+    stride = features.block_size if features.num_blocks > 1 else 0  # from the features of an action to the next's
     for t in range(steps):
         x, a, reward = int(states[t]), int(actions[t]), rewards[t]
         to = arrivals[int(states[t + 1]) if t + 1 < steps else int(last_state)]
-        pair, offset = x * num_actions + a, block_offset(features, a)
+        pair, offset = x * num_actions + a, a * stride
         visits[x, a] += 1.0
         if decay == 0.0:
-            add_features(features, pair, 1.0, to[offset:])
-            add_features(features, pair, reward, earned[offset:])
+            for i in range(starts[pair], starts[pair + 1]):
+                to[offset + columns[i]] += values[i]
+                earned[offset + columns[i]] += values[i] * reward
         else:
             fade(trace, decay)
-            add_features(features, pair, 1.0, trace[offset:])
-            add_row(to, 1.0, trace)
-            add_row(totals, 1.0, trace)
-            add_row(earned, reward, trace)
-            for i in range(features.starts[pair], features.starts[pair + 1]):
-                add_row(products[offset + features.columns[i]], features.values[i], trace)
+            for i in range(starts[pair], starts[pair + 1]):
+                trace[offset + columns[i]] += values[i]
+            for j in range(trace.size):
+                to[j] += trace[j]
+                totals[j] += trace[j]
+                earned[j] += trace[j] * reward
+            for i in range(starts[pair], starts[pair + 1]):
+                value, row = values[i], products[offset + columns[i]]
+                for j in range(trace.size):
+                    row[j] += value * trace[j]
