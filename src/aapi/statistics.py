@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import FloatArray
+    from aapi.array_types import Array
 
 
 RESAMPLES = 2000
@@ -37,9 +37,9 @@ class Interval:
 class ConfidenceBand:
     """Means over runs with pointwise 95 % intervals; those of a single run are nan."""
 
-    mean: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    mean: Array
+    lower: Array
+    upper: Array
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Spread:
     worst: float
 
 
-def interquartile_mean(values: ArrayLike) -> FloatArray:
+def interquartile_mean(values: ArrayLike) -> Array:
     """The mean of the middle half, along the last axis, which outliers hardly change."""
     ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)
     cut = ordered.shape[-1] // 4
@@ -67,7 +67,7 @@ def spread(values: ArrayLike) -> Spread:
     return Spread(sample.size, mean_interval(sample), float(deviation(sample)), middle, float(sample.min()))
 
 
-def deviation(values: ArrayLike) -> FloatArray:
+def deviation(values: ArrayLike) -> Array:
     """The standard deviation over the first axis; 0 for one run. Squares of large rewards do not overflow."""
     sample = np.asarray(values, dtype=np.float64)
     if len(sample) < 2:
@@ -91,9 +91,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     return _bootstrap(lambda rows: rows.mean(axis=-1), np.asarray(values, dtype=np.float64))
 
 
-def bootstrapped(
-    statistic: Callable[[FloatArray], FloatArray], sample: FloatArray, resamples: int = 500
-) -> list[Interval]:
+def bootstrapped(statistic: Callable[[Array], Array], sample: Array, resamples: int = 500) -> list[Interval]:
     """Each number that `statistic` computes from a sample, with its bootstrap interval over runs, the last axis.
 
     `statistic` may return nan, where it does not exist, for fewer than one in forty resamples. The interval of a single
@@ -124,13 +122,13 @@ def compare(ours: ArrayLike, theirs: ArrayLike) -> tuple[Interval, Interval]:
     return difference, _interval(float(wins.mean()), ((of_x @ wins) * of_y).sum(axis=1))
 
 
-def _bootstrap(statistic: Callable[[FloatArray], FloatArray], sample: FloatArray) -> Interval:
+def _bootstrap(statistic: Callable[[Array], Array], sample: Array) -> Interval:
     """The percentile bootstrap, with a fixed seed: reports are reproducible."""
     rows = np.random.default_rng(0).choice(sample, (RESAMPLES, sample.size))
     return _interval(float(statistic(sample)), statistic(rows))
 
 
-def _interval(estimate: float, draws: FloatArray) -> Interval:
+def _interval(estimate: float, draws: Array) -> Interval:
     tail = 50.0 * (1.0 - CONFIDENCE)
     lower, upper = np.percentile(draws, [tail, 100.0 - tail])
     return Interval(estimate, float(lower), float(upper))

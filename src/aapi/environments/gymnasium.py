@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
     from numpy.typing import NDArray
 
-    from aapi.array_types import FloatArray, IntArray
+    from aapi.array_types import Array, Integers
     from aapi.gymnasium_types import Info
 
 
@@ -162,7 +162,7 @@ class FiniteMDPEnv(_Env):
             raise InvalidInput(f"state must be a list of one number in 0..{self.model.num_states - 1}, not {state!r}")
         self._state, self._previous = whole, -1
 
-    def _places(self) -> tuple[IntArray, IntArray]:
+    def _places(self) -> tuple[Integers, Integers]:
         """The row and the column of each state: its two coordinates, or consecutive states row by row."""
         cells = self.model.coordinates
         if cells is not None and cells.shape[1] == 2 and cells.max() <= 4096:
@@ -250,7 +250,7 @@ class CartPoleEnv(_Env):
         self._stream = np.zeros(4, dtype=np.uint64)
         self._started = False
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[FloatArray, Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
         """A new start, with a new random stream."""
         super().reset(seed=seed, options=options)
         self._stream[:] = self.np_random.integers(2**64, size=4, dtype=np.uint64)
@@ -258,7 +258,7 @@ class CartPoleEnv(_Env):
         self._started = True
         return self._state[:4].copy(), {}
 
-    def step(self, action: Action) -> tuple[FloatArray, float, bool, bool, Info]:
+    def step(self, action: Action) -> tuple[Array, float, bool, bool, Info]:
         """Push to the left (0) or to the right (1)."""
         action = _check_action(action, 2)
         if not self._started:

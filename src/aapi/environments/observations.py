@@ -15,7 +15,7 @@ from aapi.errors import InvalidInput, TooLarge
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from aapi.array_types import FloatArray
+    from aapi.array_types import Array
     from aapi.gymnasium_types import Observation, Space
 
 
@@ -34,7 +34,7 @@ class Observations:
     counts: tuple[int, ...]  # 0 where a number is continuous
     read: Reader
 
-    def vector(self, observation: Observation) -> FloatArray:
+    def vector(self, observation: Observation) -> Array:
         """The observation as a vector, a copy: environments may reuse their array."""
         return check_vector(np.array(self.read(observation), dtype=np.float64), len(self.low))
 
@@ -62,7 +62,7 @@ class Observations:
         return math.prod(self.counts)
 
 
-def check_vector(vector: FloatArray, dimension: int) -> FloatArray:
+def check_vector(vector: Array, dimension: int) -> Array:
     """The vector, or an error if it does not have `dimension` numbers."""
     if vector.shape != (dimension,):
         raise InvalidInput(f"an observation has {dimension} numbers, not the shape {vector.shape}")

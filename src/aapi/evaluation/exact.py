@@ -13,9 +13,8 @@ from aapi.evaluation.evaluation import Evaluation
 from aapi.mdp import policy_values
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array, Mask
     from aapi.mdp import FiniteMDP
     from aapi.memory import Experience
 
@@ -34,8 +33,8 @@ class ExactQ(Evaluation):
 
     off_policy = True
 
-    def on(self, space: QSpace) -> Evaluation:
-        """Where there is a model."""
+    def for_space(self, space: QSpace) -> Evaluation:
+        """This evaluation, where there is a model."""
         if space.model is None:
             raise InvalidInput("exact evaluation needs a finite model, and this problem has none: use MonteCarlo")
         return self
@@ -45,7 +44,7 @@ class ExactQ(Evaluation):
         return exact_q_values(cast("FiniteMDP", seen.space.model), policy)[1]
 
 
-def exact_q_values(mdp: FiniteMDP, policies: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def exact_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array]:
     """Gains, of shape (policies, states), and Q-functions, of shape (policies, states, actions), of many policies."""
     gains, q_values, failed = batched_q_values(mdp, policies)
     known: dict[bytes, int] = {}  # greedy policies come again and again
@@ -59,9 +58,7 @@ def exact_q_values(mdp: FiniteMDP, policies: NDArray[np.float64]) -> tuple[NDArr
     return gains, q_values
 
 
-def batched_q_values(
-    mdp: FiniteMDP, policies: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+def batched_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array, Mask]:
     """Gains, Q-functions, and which policies have none of them yet, since they need more care.
 
     Small unichain models are solved all at once. I − P_π + 1 e_sᵀ is invertible just where π has one recurrent class;
@@ -88,13 +85,7 @@ def batched_q_values(
     return gains, q_values, failed
 
 
-def _solve_together(
-    transitions: NDArray[np.float64],
-    rewards: NDArray[np.float64],
-    policies: NDArray[np.float64],
-    gains: NDArray[np.float64],
-    q_values: NDArray[np.float64],
-) -> NDArray[np.bool_]:
+def _solve_together(transitions: Array, rewards: Array, policies: Array, gains: Array, q_values: Array) -> Mask:
     """Fill in gains and Q-functions; true for the policies for which that went well."""
     n = len(rewards)
     # (policies, states, 1, actions) @ (states, actions, states): a product for each of them, whatever the batch.

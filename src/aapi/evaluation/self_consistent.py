@@ -1,4 +1,4 @@
-"""The self-consistent evaluator: policies evaluated on all data, gain and values together."""
+"""Self-consistent evaluation on all data, gain and values together: of the average model, or of one drawn at random."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from aapi.evaluation.evaluation import Evaluation
 from aapi.kernels.elimination import eliminate, solve_eliminated
 from aapi.kernels.jit import kernel
 from aapi.memory import CountTransitions
-from aapi.memory.model import average_model
+from aapi.memory.model import average_model, sampled_model
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy
+    from aapi.approximation import Policy
+    from aapi.array_types import Array
     from aapi.memory import Counts, Experience
 
 
@@ -63,9 +62,33 @@ class SelfConsistent(Evaluation):
         return evaluate_models(data, weights, rewards, policy)
 
 
-def evaluate_models(
-    counts: Counts, weights: NDArray[np.float64], rewards: NDArray[np.float64], policy: Policy
-) -> NDArray[np.float64]:
+@dataclass(frozen=True)
+class PosteriorSampled(Evaluation):
+    """`SelfConsistent` in a model drawn anew for each phase: P(·|x, a) has a Dirichlet distribution.
+
+    Its parameters are the counts of the successors seen, and `prior` for leading anywhere. What RLSVI does to
+    least-squares value iteration, this does to policy evaluation: noise in proportion to what is not known. It is the
+    probabilities that are random, so that rewards on another scale give the same draws.
+
+    prior: pseudo-visits of every pair that lead anywhere.
+    """
+
+    prior: float = 0.01
+    memory = CountTransitions()
+    off_policy = True
+
+    def check(self, phase_length: int) -> None:
+        """Any phase length will do."""
+        finite(0.0, strictly=True, prior=self.prior)
+
+    def __call__(self, policy: Policy, seen: Experience) -> Array:
+        """Q̂_k, of shape (runs, states, actions); 0 where a state was never seen."""
+        counts = seen.recall(self.memory)
+        weights, rewards = sampled_model(counts, float(self.prior), seen.data.streams, np.arange(seen.runs))
+        return evaluate_models(counts, weights, rewards, policy)
+
+
+def evaluate_models(counts: Counts, weights: Array, rewards: Array, policy: Policy) -> Array:
     """Q of a policy in a model for each run, whose transitions are those of `counts` with probabilities `weights`."""
     q_hat = np.zeros_like(rewards)
     states = counts.seen.sum(axis=1)
@@ -79,10 +102,7 @@ def evaluate_models(
     return q_hat
 
 
-def _solve_sparse(
-    counts: Counts, run: int, weights: NDArray[np.float64], rewards: NDArray[np.float64], policy: NDArray[np.float64],
-    q_hat: NDArray[np.float64],
-) -> None:  # fmt: skip
+def _solve_sparse(counts: Counts, run: int, weights: Array, rewards: Array, policy: Array, q_hat: Array) -> None:
     """The equations of `_solve_dense` for one run, whose matrix is mostly empty."""
     size, num_actions = counts.sizes[run], policy.shape[1]
     pairs, successors, weights = counts.pairs[run, :size], counts.successors[run, :size], weights[:size]

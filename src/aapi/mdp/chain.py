@@ -18,7 +18,7 @@ from aapi.mdp.linear_systems import TransientSystem, is_sparse, row_sums
 from aapi.mdp.model import ROW_SUM_TOLERANCE
 
 if TYPE_CHECKING:
-    from aapi.array_types import BoolArray, FloatArray, IntArray, Matrix
+    from aapi.array_types import Array, Integers, Mask, Matrix
 
 MIXING_LEVEL = 0.25 + 1e-12  # the paper's 1/4, with a margin for rounding where the distance is exactly 1/4
 MAX_DENSE_STATES = 2_000  # beyond this, quantities that need every power of P or every pair of rows are refused
@@ -59,7 +59,7 @@ class Chain:
         return scipy.sparse.csr_array(self.transitions)
 
     @cached_property
-    def recurrent_classes(self) -> tuple[IntArray, ...]:
+    def recurrent_classes(self) -> tuple[Integers, ...]:
         """The closed communicating classes, each as sorted states, ordered by their first state."""
         _, label = scipy.sparse.csgraph.connected_components(self.graph, directed=True, connection="strong")
         edges = self.graph.tocoo()
@@ -71,7 +71,7 @@ class Chain:
         return tuple(sorted((np.asarray(c, dtype=np.int64) for c in classes), key=lambda c: int(c[0])))
 
     @cached_property
-    def transient_states(self) -> IntArray:
+    def transient_states(self) -> Integers:
         """The states in no recurrent class."""
         return np.setdiff1d(np.arange(self.num_states), np.concatenate(self.recurrent_classes))
 
@@ -85,7 +85,7 @@ class Chain:
         """The least d such that Pᵈⁿ converges: the period of the recurrent class, or the l.c.m. of several."""
         return math.lcm(*self.periods)
 
-    def _period(self, states: IntArray) -> int:
+    def _period(self, states: Integers) -> int:
         graph = self.graph[states][:, states]
         level = scipy.sparse.csgraph.dijkstra(graph, indices=0, unweighted=True).astype(np.int64)
         edges = graph.tocoo()
@@ -94,7 +94,7 @@ class Chain:
     # Stationary behaviour ----------------------------------------------------------------------------------------
 
     @cached_property
-    def _anchors(self) -> IntArray:
+    def _anchors(self) -> Integers:
         """One often visited state of each recurrent class, so that the numbers in `_system` are small."""
         mass = np.full(self.num_states, 1.0 / self.num_states)
         for _ in range(BURN_IN):
@@ -102,7 +102,7 @@ class Chain:
         return np.array([states[np.argmax(mass[states])] for states in self.recurrent_classes])
 
     @cached_property
-    def _others(self) -> IntArray:
+    def _others(self) -> Integers:
         return np.setdiff1d(np.arange(self.num_states), self._anchors)
 
     @cached_property
@@ -110,7 +110,7 @@ class Chain:
         """The chain until it reaches an anchor; long-run quantities are solutions of this system."""
         return TransientSystem(self.transitions[self._others], self._others, self._anchors)
 
-    def extend(self, values: FloatArray) -> FloatArray:
+    def extend(self, values: Array) -> Array:
         """E_x[values at the class that absorbs x], for `values` with one entry per recurrent class."""
         if len(self.recurrent_classes) == 1:
             return np.full(self.num_states, values[0])
@@ -121,14 +121,14 @@ class Chain:
             extended[states] = value
         return extended
 
-    def poisson(self, rewards: FloatArray) -> FloatArray:
+    def poisson(self, rewards: Array) -> Array:
         """The h with h − P h = rewards and h = 0 in one state of each class, for rewards of mean zero on each class."""
         h = np.zeros(self.num_states)
         h[self._others] = self._system.solve(rewards[self._others])
         return h
 
     @cached_property
-    def stationary_distributions(self) -> FloatArray:
+    def stationary_distributions(self) -> Array:
         """One row per recurrent class: its stationary distribution over all states."""
         weights = np.ones(self.num_states)
         out_of_anchors = np.asarray(self.transitions[self._anchors][:, self._others].sum(axis=0)).ravel()
@@ -140,7 +140,7 @@ class Chain:
         return result
 
     @property
-    def stationary_distribution(self) -> FloatArray:
+    def stationary_distribution(self) -> Array:
         """The only μ with μ P = μ; an error if there are several."""
         self.require_one_class("the stationary distribution is not unique")
         return np.asarray(self.stationary_distributions[0])
@@ -219,7 +219,7 @@ class Chain:
         moduli = np.sort(np.abs(np.linalg.eigvals(self._dense())))
         return float(1.0 - moduli[-2])
 
-    def hitting_times(self, target: int | Iterable[int]) -> FloatArray:
+    def hitting_times(self, target: int | Iterable[int]) -> Array:
         """The expected number of steps to reach `target`, a state or several, from each state.
 
         Zero on the target, infinite where it is missed with positive probability.
@@ -243,14 +243,14 @@ class Chain:
                 f"{what} is computed for at most {MAX_DENSE_STATES} states, and this chain has {self.num_states}"
             )
 
-    def _dense(self) -> FloatArray:
+    def _dense(self) -> Array:
         return np.asarray(self.transitions.toarray() if is_sparse(self.transitions) else self.transitions)
 
-    def _distance(self, power: FloatArray) -> float:
+    def _distance(self, power: Array) -> float:
         return float(np.abs(power - self.stationary_distribution).sum(axis=1).max())
 
 
-def can_reach(graph: Matrix, target: BoolArray, avoiding: BoolArray | None = None) -> BoolArray:
+def can_reach(graph: Matrix, target: Mask, avoiding: Mask | None = None) -> Mask:
     """The states with a path into `target` whose states before it are not in `avoiding`."""
     if not target.any():
         return np.zeros_like(target)
@@ -266,7 +266,7 @@ def can_reach(graph: Matrix, target: BoolArray, avoiding: BoolArray | None = Non
     return reached[:n]
 
 
-def furthest_rows(rows: FloatArray, group: int = 1) -> tuple[float, int, int]:
+def furthest_rows(rows: Array, group: int = 1) -> tuple[float, int, int]:
     """The largest ‖rows[i] − rows[j]‖₁ of two rows that are not in one group of `group` rows, and i < j."""
     furthest = (0.0, 0, 0)
     for i in range(len(rows) - group):
@@ -287,7 +287,7 @@ def time_to_contract(coefficient: float, furthest: str) -> float:
     return -1.0 / math.log(coefficient) if coefficient > 0.0 else 0.0
 
 
-def _multiply(left: FloatArray, right: FloatArray) -> FloatArray:
+def _multiply(left: Array, right: Array) -> Array:
     product = left @ right
     return np.asarray(product / product.sum(axis=1, keepdims=True))
 
@@ -298,7 +298,7 @@ def describe_states(states: Iterable[int]) -> str:
     return "{" + ",".join(names if len(names) <= 8 else [*names[:6], "…", names[-1]]) + "}"
 
 
-def describe_classes(classes: Iterable[IntArray]) -> str:
+def describe_classes(classes: Iterable[Integers]) -> str:
     """{0,3} and {5}, shortened where there are many."""
     names = [describe_states(states) for states in classes]
     if len(names) > 4:

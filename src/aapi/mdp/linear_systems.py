@@ -13,7 +13,7 @@ import scipy.sparse.linalg
 from aapi.errors import DoesNotExist
 
 if TYPE_CHECKING:
-    from aapi.array_types import FloatArray, IntArray, Matrix
+    from aapi.array_types import Array, Integers, Matrix
 
 REDUCTION_SIZE = 400  # up to this size, states are eliminated without a subtraction
 # From this size on, a sparse system is tried by GMRES before it is factorised. On random graphs a factorisation fills
@@ -31,7 +31,7 @@ def is_sparse(matrix: Matrix) -> bool:
     return bool(scipy.sparse.issparse(matrix))
 
 
-def row_sums(matrix: Matrix) -> FloatArray:
+def row_sums(matrix: Matrix) -> Array:
     """The sum of each row, (rows,), of a dense or a sparse matrix."""
     return np.asarray(matrix.sum(axis=1)).ravel()
 
@@ -39,7 +39,7 @@ def row_sums(matrix: Matrix) -> FloatArray:
 class SparseFactors(Protocol):
     """scipy.sparse.linalg.SuperLU."""
 
-    def solve(self, rhs: FloatArray, trans: str) -> FloatArray:
+    def solve(self, rhs: Array, trans: str) -> Array:
         """The solution for the matrix ("N") or its transpose ("T")."""
 
 
@@ -54,7 +54,7 @@ class TransientSystem:
     ones by LU factors, or by GMRES where it converges fast. These two lose accuracy for extremely rare transitions.
     """
 
-    def __init__(self, rows: Matrix, inside: IntArray, outside: IntArray) -> None:
+    def __init__(self, rows: Matrix, inside: Integers, outside: Integers) -> None:
         transitions, leaving = rows[:, inside], row_sums(rows[:, outside])
         self._reduced = transitions.shape[0] <= REDUCTION_SIZE
         if self._reduced:
@@ -73,9 +73,9 @@ class TransientSystem:
             np.fill_diagonal(self._matrix, 0.0)
             np.fill_diagonal(self._matrix, leaving - self._matrix.sum(axis=1))
         self._iterate = is_sparse(transitions) and transitions.shape[0] >= ITERATIVE_SIZE
-        self._factors: SparseFactors | tuple[FloatArray, IntArray] | None = None
+        self._factors: SparseFactors | tuple[Array, Integers] | None = None
 
-    def solve(self, rhs: FloatArray, *, transposed: bool = False) -> FloatArray:
+    def solve(self, rhs: Array, *, transposed: bool = False) -> Array:
         """The x with (I − P) x = rhs, or (I − P)ᵀ x = rhs."""
         if not self._reduced and self._iterate:
             x = _gmres(self._matrix.T if transposed else self._matrix, rhs)
@@ -92,19 +92,19 @@ class TransientSystem:
             raise _unsolvable()
         return x
 
-    def _solve_by_factors(self, rhs: FloatArray, transposed: bool) -> FloatArray:
+    def _solve_by_factors(self, rhs: Array, transposed: bool) -> Array:
         if self._factors is None:
             self._factors = self._factorise()
         if isinstance(self._factors, tuple):
             return np.asarray(scipy.linalg.lu_solve(self._factors, rhs, trans=int(transposed)))
         return np.asarray(self._factors.solve(rhs, "T" if transposed else "N"))
 
-    def _factorise(self) -> SparseFactors | tuple[FloatArray, IntArray]:
+    def _factorise(self) -> SparseFactors | tuple[Array, Integers]:
         factorise = scipy.sparse.linalg.splu if is_sparse(self._matrix) else scipy.linalg.lu_factor
         with warnings.catch_warnings():
             warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
             try:
-                factors: SparseFactors | tuple[FloatArray, IntArray] = factorise(self._matrix)
+                factors: SparseFactors | tuple[Array, Integers] = factorise(self._matrix)
             except (RuntimeError, scipy.linalg.LinAlgWarning):  # exactly singular
                 raise _unsolvable() from None
         return factors
@@ -114,7 +114,7 @@ def _unsolvable() -> DoesNotExist:
     return DoesNotExist("some states are left too rarely for double precision in a model of this size")
 
 
-def _reduce(matrix: FloatArray, leaving: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _reduce(matrix: Array, leaving: Array) -> tuple[Array, Array]:
     """Eliminate one state after the other, the last one first, and redistribute the transitions through it.
 
     Afterwards, in the chain observed on the states 0 … k only: row k has, left of the diagonal, the transitions of k;
@@ -136,7 +136,7 @@ def _reduce(matrix: FloatArray, leaving: FloatArray) -> tuple[FloatArray, FloatA
     return matrix, exits
 
 
-def _solve_reduced(matrix: FloatArray, exits: FloatArray, rhs: FloatArray) -> FloatArray:
+def _solve_reduced(matrix: Array, exits: Array, rhs: Array) -> Array:
     x = np.array(rhs, dtype=np.float64)
     for k in range(len(x) - 1, 0, -1):
         x[:k] += matrix[:k, k] * x[k]
@@ -145,7 +145,7 @@ def _solve_reduced(matrix: FloatArray, exits: FloatArray, rhs: FloatArray) -> Fl
     return x
 
 
-def _solve_reduced_transposed(matrix: FloatArray, exits: FloatArray, rhs: FloatArray) -> FloatArray:
+def _solve_reduced_transposed(matrix: Array, exits: Array, rhs: Array) -> Array:
     x = np.array(rhs, dtype=np.float64)
     for k in range(len(x) - 1, -1, -1):
         x[k] /= exits[k]
@@ -155,7 +155,7 @@ def _solve_reduced_transposed(matrix: FloatArray, exits: FloatArray, rhs: FloatA
     return x
 
 
-def _gmres(matrix: Matrix, rhs: FloatArray) -> FloatArray | None:
+def _gmres(matrix: Matrix, rhs: Array) -> Array | None:
     norm = float(np.linalg.norm(rhs))
     x = np.zeros_like(rhs)
     if norm == 0.0:

@@ -20,7 +20,7 @@ from aapi.progress import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from aapi.array_types import FloatArray, IntArray
+    from aapi.array_types import Array, Integers
     from aapi.mdp.model import FiniteMDP
 
 
@@ -37,7 +37,7 @@ class WorstMixing:
     """
 
     time: int
-    policy: IntArray
+    policy: Integers
     exact: bool
 
     def __str__(self) -> str:
@@ -58,11 +58,11 @@ def worst_mixing_time(
     exact = count <= enumerate_up_to
     with progress_bar("worst mixing time", count if exact else search_budget) as advance:
 
-        def mixing(policy: IntArray) -> tuple[int, float]:
+        def mixing(policy: Integers) -> tuple[int, float]:
             advance(1)
             return _mixing(mdp, policy)
 
-        found: Iterator[tuple[int, IntArray]]
+        found: Iterator[tuple[int, Integers]]
         if exact:
             found = ((mixing(policy)[0], policy) for policy in map(np.array, itertools.product(*choices)))
         else:
@@ -72,8 +72,8 @@ def worst_mixing_time(
 
 
 def _search(
-    mdp: FiniteMDP, choices: list[list[int]], mixing: Callable[[IntArray], tuple[int, float]], budget: int, seed: int
-) -> Iterator[tuple[int, IntArray]]:
+    mdp: FiniteMDP, choices: list[list[int]], mixing: Callable[[Integers], tuple[int, float]], budget: int, seed: int
+) -> Iterator[tuple[int, Integers]]:
     """Coordinate ascent from one policy after the other, until `budget` policies were tried."""
     random = np.random.default_rng(seed)
     starts = [np.array([c[min(a, len(c) - 1)] for c in choices]) for a in range(max(map(len, choices)))]
@@ -96,7 +96,7 @@ def _search(
         yield best[0], policy
 
 
-def _mixing(mdp: FiniteMDP, policy: IntArray) -> tuple[int, float]:
+def _mixing(mdp: FiniteMDP, policy: Integers) -> tuple[int, float]:
     """The mixing time and, to break ties, the distance to stationarity at that time."""
     chain = induced_chain(mdp, policy)
     try:
@@ -174,7 +174,7 @@ def diameter(mdp: FiniteMDP) -> float:
     return furthest
 
 
-def optimal_hitting_times(mdp: FiniteMDP, target: int) -> FloatArray:
+def optimal_hitting_times(mdp: FiniteMDP, target: int) -> Array:
     """min over policies of the expected number of steps to reach `target`, from each state."""
     at_least(0, target=target)
     if target >= mdp.num_states:
@@ -191,7 +191,7 @@ def optimal_hitting_times(mdp: FiniteMDP, target: int) -> FloatArray:
     return _extreme_hitting_times(mdp, start, target, sign=-1.0)
 
 
-def _extreme_hitting_times(mdp: FiniteMDP, policy: IntArray, target: int, sign: float) -> FloatArray:
+def _extreme_hitting_times(mdp: FiniteMDP, policy: Integers, target: int, sign: float) -> Array:
     """Policy iteration for the longest (sign 1) or shortest (sign −1) expected time to `target`."""
     states = np.arange(mdp.num_states)
     while True:

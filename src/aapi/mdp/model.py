@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from aapi.array_types import AnyArray, Arrays, FloatArray, IntArray, Matrix
+    from aapi.array_types import AnyArray, Array, Arrays, Integers, Matrix
 
     Names = Sequence[str] | NDArray[np.str_]
 
@@ -50,7 +50,7 @@ class FiniteMDP:
         initial_state: int = 0,
         coordinates: ArrayLike | None = None,
     ) -> None:
-        self.rewards: FloatArray = _float_array(rewards, "rewards")
+        self.rewards: Array = _float_array(rewards, "rewards")
         if self.rewards.ndim != 2:
             raise InvalidInput(f"rewards must have the shape (states, actions), not {self.rewards.shape}")
         if 0 in self.rewards.shape:
@@ -108,15 +108,15 @@ class FiniteMDP:
             initial_state=self.initial_state, coordinates=self.coordinates,
         )  # fmt: skip
 
-    def expected(self, values: FloatArray) -> FloatArray:
+    def expected(self, values: Array) -> Array:
         """Σ_x' P(x'|x, a) values(x'), of shape (states, actions)."""
         return np.asarray(self._rows @ values).reshape(self.num_states, self.num_actions)
 
-    def backup(self, values: FloatArray) -> FloatArray:
+    def backup(self, values: Array) -> Array:
         """r(x, a) + Σ_x' P(x'|x, a) values(x'), of shape (states, actions)."""
         return self.rewards + self.expected(values)
 
-    def under(self, policy: ArrayLike) -> tuple[Matrix, FloatArray]:
+    def under(self, policy: ArrayLike) -> tuple[Matrix, Array]:
         """P_π and r_π: the chain of states under a stationary policy, and its expected rewards.
 
         policy: the probabilities π(a|x), of shape (states, actions); or one action per state.
@@ -132,11 +132,11 @@ class FiniteMDP:
         shape = (self.num_states, self.num_states * self.num_actions)
         return scipy.sparse.csr_array((policy[rows, actions], (rows, columns)), shape=shape) @ self._rows, rewards
 
-    def pairs(self, states: IntArray, actions: IntArray) -> tuple[Matrix, FloatArray]:
+    def pairs(self, states: Integers, actions: Integers) -> tuple[Matrix, Array]:
         """P(·|x, a), one row for each pair of a state and an action, and r(x, a)."""
         return self._rows[states * self.num_actions + actions], self.rewards[states, actions]
 
-    def check_policy(self, policy: ArrayLike) -> FloatArray | IntArray:
+    def check_policy(self, policy: ArrayLike) -> Array | Integers:
         """The policy as an array: (states,) of actions, or (states, actions) of probabilities; or an error."""
         array = np.asarray(policy)
         if array.shape == (self.num_states,) and np.issubdtype(array.dtype, np.integer):
@@ -232,7 +232,7 @@ class FiniteMDP:
         for array in (rows.data, rows.indices, rows.indptr) if self.is_sparse else (rows,):
             array.flags.writeable = False
 
-    def _refuse(self, entries: FloatArray, lengths: IntArray, sums: FloatArray) -> NoReturn:
+    def _refuse(self, entries: Array, lengths: Integers, sums: Array) -> NoReturn:
         row = int(np.argmax(abs(sums - 1.0) > ROW_SUM_TOLERANCE))
         what = f"sum to {sums[row]:.12g}, not to 1"
         for wrong, name in ((entries < 0, "the negative probability {}"), (~np.isfinite(entries), "{}, not a number")):
@@ -243,7 +243,7 @@ class FiniteMDP:
         raise InvalidInput(f"transitions of state {row // self.num_actions}, action {row % self.num_actions} {what}")
 
 
-def _float_array(values: ArrayLike, what: str) -> FloatArray:
+def _float_array(values: ArrayLike, what: str) -> Array:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):
@@ -257,7 +257,7 @@ def _check_real(array: AnyArray | Matrix, what: str) -> None:
         raise InvalidInput(f"{what} must be a rectangular array of real numbers")
 
 
-def _check_finite(what: str, array: FloatArray, num_actions: int) -> None:
+def _check_finite(what: str, array: Array, num_actions: int) -> None:
     wrong = np.flatnonzero(~(abs(array) <= LARGEST))
     if wrong.size:
         state, action = divmod(int(wrong[0]), num_actions)
@@ -276,7 +276,7 @@ def _names(names: Names | None, count: int, what: str) -> tuple[str, ...] | None
     return tuple(map(str, names))
 
 
-def _coordinates(coordinates: ArrayLike, num_states: int) -> IntArray:
+def _coordinates(coordinates: ArrayLike, num_states: int) -> Integers:
     array = np.asarray(coordinates)
     whole = array.dtype.kind in "iu" and array.size > 0 and array.min() >= 0
     if not whole or array.ndim != 2 or array.shape[0] != num_states:

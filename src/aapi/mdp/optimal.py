@@ -23,7 +23,7 @@ from aapi.mdp.model import FiniteMDP
 from aapi.mdp.policy_values import PolicyValues, chain_values, common_gain, policy_values
 
 if TYPE_CHECKING:
-    from aapi.array_types import BoolArray, FloatArray, IntArray, Matrix
+    from aapi.array_types import Array, Integers, Mask, Matrix
 
 
 MAX_POLICIES = 500
@@ -42,9 +42,9 @@ class Solution:
     """
 
     mdp: FiniteMDP
-    policy: IntArray
-    gains_lower: FloatArray
-    gains_upper: FloatArray
+    policy: Integers
+    gains_lower: Array
+    gains_upper: Array
 
     @cached_property
     def values(self) -> PolicyValues:
@@ -52,7 +52,7 @@ class Solution:
         return policy_values(self.mdp, self.policy)
 
     @property
-    def gains(self) -> FloatArray:
+    def gains(self) -> Array:
         """λ_*(x), one per state, within the certificate; or an error if that is too wide."""
         width = self.gains_upper - self.gains_lower
         middle = 0.5 * self.gains_lower + 0.5 * self.gains_upper
@@ -80,7 +80,7 @@ class Solution:
         return float(gains[0])
 
     @property
-    def bias(self) -> FloatArray:
+    def bias(self) -> Array:
         """V_*(x), with μ·V = 0 on every recurrent class of the policy."""
         return self.values.bias
 
@@ -108,14 +108,14 @@ def solve(mdp: FiniteMDP) -> Solution:
     return Solution(mdp, policy, lower, upper)
 
 
-def _is_unichain(mdp: FiniteMDP, policy: IntArray) -> bool:
+def _is_unichain(mdp: FiniteMDP, policy: Integers) -> bool:
     transitions, _ = mdp.under(policy)
     if not mdp.is_sparse and (transitions > 0.0).all(axis=0).any():  # one state follows all others
         return True
     return len(Chain(transitions).recurrent_classes) == 1
 
 
-def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArray, staying: BoolArray) -> Solution:
+def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: Integers, staying: Mask) -> Solution:
     """Several components, or states outside: the optimal gain is that of the best components a policy can get to."""
     count = int(component.max()) + 1
     lower, upper = np.empty(count), np.empty(count)
@@ -140,7 +140,7 @@ def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArra
     return Solution(mdp, _refine(mdp, reach, policy, optimal_pairs, gains_lower), gains_lower, gains_upper)
 
 
-def _restrict(mdp: FiniteMDP, reach: Reachability, states: IntArray, staying: BoolArray) -> tuple[FiniteMDP, IntArray]:
+def _restrict(mdp: FiniteMDP, reach: Reachability, states: Integers, staying: Mask) -> tuple[FiniteMDP, Integers]:
     """The model on the states of a component, with an action that stays for each that leaves; and these actions."""
     actions = np.where(staying, np.arange(mdp.num_actions), staying.argmax(axis=1)[:, None])
     rows = reach.support[(states[:, None] * mdp.num_actions + actions).ravel()][:, states]
@@ -150,8 +150,8 @@ def _restrict(mdp: FiniteMDP, reach: Reachability, states: IntArray, staying: Bo
 
 
 def _reach_best(
-    mdp: FiniteMDP, reach: Reachability, component: IntArray, staying: BoolArray, gains: FloatArray, policy: IntArray
-) -> tuple[FloatArray, IntArray, BoolArray, float]:
+    mdp: FiniteMDP, reach: Reachability, component: Integers, staying: Mask, gains: Array, policy: Integers
+) -> tuple[Array, Integers, Mask, float]:
     """The largest expected gain of the component where a run ends, a policy for it, and the pairs that preserve it.
 
     The last result bounds the error of the expected gain, beyond rounding of the result.
@@ -193,7 +193,7 @@ def _reach_best(
     return value[node], _way_out(mdp, reach, staying, policy, pairs[choice[choice >= 0]]), optimal_pairs, error
 
 
-def _stopping_values(moves: Matrix, choice: IntArray, gains: FloatArray) -> FloatArray:
+def _stopping_values(moves: Matrix, choice: Integers, gains: Array) -> Array:
     """The expected gain where a run stops, from each node."""
     value = np.zeros(len(choice))
     stays, moving = np.flatnonzero(choice < 0), np.flatnonzero(choice >= 0)
@@ -205,7 +205,7 @@ def _stopping_values(moves: Matrix, choice: IntArray, gains: FloatArray) -> Floa
     return value
 
 
-def _stopping_error(moves: Matrix, out: FloatArray, choice: IntArray, value: FloatArray) -> float:
+def _stopping_error(moves: Matrix, out: Array, choice: Integers, value: Array) -> float:
     """A bound on the error of the expected gains: the residual of one step, times the expected steps until stopping.
 
     State reduction needs none: it is accurate to rounding, however rare stopping is.
@@ -221,7 +221,7 @@ def _stopping_error(moves: Matrix, out: FloatArray, choice: IntArray, value: Flo
     return 2.0 * float(left_over.max()) * float(np.abs(steps).max())
 
 
-def _way_out(mdp: FiniteMDP, reach: Reachability, staying: BoolArray, policy: IntArray, pairs: IntArray) -> IntArray:
+def _way_out(mdp: FiniteMDP, reach: Reachability, staying: Mask, policy: Integers, pairs: Integers) -> Integers:
     """The policy, changed so that the `pairs` are taken, and all states of their components lead to them."""
     exits = np.zeros(mdp.num_states, dtype=bool)
     exits[pairs // mdp.num_actions] = True
@@ -230,9 +230,7 @@ def _way_out(mdp: FiniteMDP, reach: Reachability, staying: BoolArray, policy: In
     return policy
 
 
-def _refine(
-    mdp: FiniteMDP, reach: Reachability, policy: IntArray, optimal_pairs: BoolArray, lower: FloatArray
-) -> IntArray:
+def _refine(mdp: FiniteMDP, reach: Reachability, policy: Integers, optimal_pairs: Mask, lower: Array) -> Integers:
     """Among the pairs that preserve the optimal gain, prefer those of higher bias (Puterman 1994, section 9.2).
 
     Each policy is better than the one before in the order of discount factors near one, so its gain never falls. Should

@@ -149,7 +149,7 @@ def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str,
     if "sampled" in arguments:
         arguments["num_sampled"] = arguments.pop("sampled")
     if isinstance(length := arguments.get("phase_length"), str):
-        if length not in PARTS["schedule"]:
+        if length != "growing":  # a constant is written as its number
             raise InvalidInput(f"{word('phase_length')} must be a whole number or growing, not {length!r}")
         arguments["phase_length"] = find("schedule", length)()
     if "side_information" in arguments:
@@ -173,7 +173,7 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
     algorithm, evaluation, side_information, exploration: words; rate: adaptive, constant, sqrt, horizon or greedy, with
     its eta and norm.
     """
-    from aapi.improvement import Adaptive, SampledAdaptive, Scheduled, Zero
+    from aapi.improvement import Adaptive, Scheduled, Zero
     from aapi.learners import Exploring, PolicyIteration
 
     inner = learner.learner if isinstance(learner, Exploring) else learner
@@ -182,8 +182,9 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
         return {} if word is None else {"algorithm": word}
     evaluation, rate = word_for("evaluation", inner.evaluate), inner.learning_rate
     guess = word_for("side_information", inner.side_information)
-    if evaluation is None or guess is None or not isinstance(rate, Adaptive | SampledAdaptive | Scheduled):
+    if evaluation is None or guess is None or not isinstance(rate, Adaptive | Scheduled):
         return {}
+    rate.check()
     found: Settings = {"evaluation": evaluation, "side_information": guess, "eta": float(rate.eta)}
     parts = [word_for("exploration", part) for part in learner.exploration] if isinstance(learner, Exploring) else []
     found["exploration"] = "+".join(part or "own" for part in parts) or "none"

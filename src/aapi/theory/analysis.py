@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import BoolArray, FloatArray, IntArray
+    from aapi.array_types import Array, Integers, Mask
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
@@ -49,11 +49,11 @@ class Analysis:
     algorithm: AnyLearner
     mdp: FiniteMDP
     against: Comparator
-    phase_ends: IntArray
-    evaluated: BoolArray
-    weights: FloatArray
+    phase_ends: Integers
+    evaluated: Mask
+    weights: Array
     num_runs: int
-    last_policy: FloatArray
+    last_policy: Array
     multichain: int
     decomposition: Decomposition
     errors: EvaluationErrors
@@ -63,7 +63,7 @@ class Analysis:
     refused: dict[str, str]
 
     @property
-    def lengths(self) -> IntArray:
+    def lengths(self) -> Integers:
         """τ_k, (phases,)."""
         return np.diff(self.phase_ends, prepend=0)
 

@@ -18,7 +18,7 @@ from aapi.theory.relative_q import printed_constant, proven_constant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from aapi.array_types import FloatArray
+    from aapi.array_types import Array
     from aapi.theory.analysis import Analysis
 
 Value = TypeVar("Value")
@@ -184,7 +184,7 @@ def _q_functions(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
         yield check("relative Q, proven", proven, changed, proven_constant)
 
 
-def _closest(name: str, statement: str, measured: FloatArray, limits: FloatArray | None, why: str = "") -> BoundCheck:
+def _closest(name: str, statement: str, measured: Array, limits: Array | None, why: str = "") -> BoundCheck:
     """The check of the run that comes closest to its limit; where there are no limits, `why`."""
     if limits is None:
         return BoundCheck(name, statement, float(measured.max()), None, why)

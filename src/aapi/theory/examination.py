@@ -18,7 +18,7 @@ from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth, s
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aapi.array_types import FloatArray
+    from aapi.array_types import Array
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
@@ -82,7 +82,7 @@ def _decays(
     """How errors decay with τ, for the first policy and a last one."""
     lengths = doublings(max(64 * shortest_phase(algorithm), 1 << 14), LENGTHS)
 
-    def decay(policy: FloatArray | None) -> ErrorDecay:
+    def decay(policy: Array | None) -> ErrorDecay:
         if not isinstance(algorithm.inner, PolicyIteration):
             raise DoesNotExist("the algorithm has no evaluation of policies by itself")
         evaluate = as_evaluation(algorithm.inner.evaluate)

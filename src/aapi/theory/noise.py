@@ -11,7 +11,7 @@ import numpy as np
 from aapi.checks import check_probability
 
 if TYPE_CHECKING:
-    from aapi.array_types import FloatArray, IntArray
+    from aapi.array_types import Array, Integers
     from aapi.theory.phases import Phases
 
 
@@ -25,11 +25,11 @@ class NoiseScale:
     infinite for a policy under which the gain depends on the state.
     """
 
-    lengths: IntArray
-    drift: FloatArray
-    choice: FloatArray
+    lengths: Integers
+    drift: Array
+    choice: Array
 
-    def bound(self, delta: float) -> FloatArray:
+    def bound(self, delta: float) -> Array:
         """What |noise| stays below up to each phase with probability 1 − δ, by Azuma's inequality:
 
         Σ drift + (½ ln(2/δ) Σ τ (drift² + choice²))^½. The widths are those that were met; strictly, it is for widths

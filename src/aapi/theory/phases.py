@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import BoolArray, FloatArray, IntArray
+    from aapi.array_types import Array, Integers, Mask
     from aapi.result import Record, Result
 
 RARE = 1e-9  # a probability of an action
@@ -30,9 +30,9 @@ class Comparator:
     Both from the initial state on, where that makes a difference.
     """
 
-    policy: FloatArray
+    policy: Array
     gain: float
-    distribution: FloatArray
+    distribution: Array
 
 
 def make_comparator(mdp: FiniteMDP, policy: ArrayLike | None = None) -> Comparator:
@@ -45,7 +45,7 @@ def make_comparator(mdp: FiniteMDP, policy: ArrayLike | None = None) -> Comparat
     return Comparator(policy_table(mdp, taken), float(values.gains[start]), absorbed @ chain.stationary_distributions)
 
 
-def policy_table(mdp: FiniteMDP, policy: ArrayLike) -> FloatArray:
+def policy_table(mdp: FiniteMDP, policy: ArrayLike) -> Array:
     """A policy as probabilities, (states, actions), also if it is given as one action per state."""
     taken = mdp.check_policy(policy)
     return np.asarray(np.eye(mdp.num_actions)[taken] if taken.ndim == 1 else taken, dtype=np.float64)
@@ -66,20 +66,20 @@ class Phases:
     reward_scale: the largest reward in absolute value.
     """
 
-    lengths: IntArray
-    rewards: FloatArray
-    policies: FloatArray
-    next_policy: FloatArray
-    gains: FloatArray
-    weighted_gains: FloatArray
-    unichain: BoolArray
-    q_values: FloatArray
-    evaluated: BoolArray
-    q_hats: FloatArray
-    weights: FloatArray
-    temperatures: FloatArray | None
-    surprises: FloatArray | None
-    predictions: FloatArray | None
+    lengths: Integers
+    rewards: Array
+    policies: Array
+    next_policy: Array
+    gains: Array
+    weighted_gains: Array
+    unichain: Mask
+    q_values: Array
+    evaluated: Mask
+    q_hats: Array
+    weights: Array
+    temperatures: Array | None
+    surprises: Array | None
+    predictions: Array | None
     reward_scale: float
 
 
@@ -104,7 +104,7 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
         )  # fmt: skip
 
 
-def without_rare(policies: FloatArray) -> FloatArray:
+def without_rare(policies: Array) -> Array:
     """Policies whose actions of probability below RARE have the probability 0; others are the same to the bit."""
     rare = (policies > 0.0) & (policies < RARE)
     kept = np.where(rare, 0.0, policies)

@@ -11,7 +11,7 @@ from aapi.errors import DoesNotExist
 from aapi.statistics import confidence_band
 
 if TYPE_CHECKING:
-    from aapi.array_types import BoolArray, FloatArray
+    from aapi.array_types import Array, Mask
     from aapi.statistics import ConfidenceBand
     from aapi.theory.phases import Comparator, Phases
 
@@ -40,21 +40,21 @@ class Decomposition:
                     precision can subtract; there the estimation is what the second identity leaves
     """
 
-    regret: FloatArray
-    noise: FloatArray
-    pseudo_regret: FloatArray
-    estimation: FloatArray
-    online_learning: FloatArray
-    confinement: FloatArray
-    unevaluated: FloatArray
-    residual: FloatArray
-    stiff: BoolArray
+    regret: Array
+    noise: Array
+    pseudo_regret: Array
+    estimation: Array
+    online_learning: Array
+    confinement: Array
+    unevaluated: Array
+    residual: Array
+    stiff: Mask
 
-    def part(self, name: str) -> FloatArray:
+    def part(self, name: str) -> Array:
         """One of PARTS, ([runs,] phases)."""
         return np.asarray(vars(self)[name])
 
-    def cumulated(self, part: str) -> FloatArray:
+    def cumulated(self, part: str) -> Array:
         """The sum over the phases so far of one of PARTS, ([runs,] phases)."""
         return np.asarray(np.cumsum(self.part(part), axis=-1))
 
@@ -62,7 +62,7 @@ class Decomposition:
         """The mean over runs of `cumulated`, with a 95 % interval in each phase."""
         return confidence_band(self.cumulated(part))
 
-    def total(self, part: str) -> FloatArray:
+    def total(self, part: str) -> Array:
         """The sum over all phases of one of PARTS, ([runs])."""
         return np.asarray(self.part(part).sum(axis=-1))
 
@@ -86,7 +86,7 @@ def decompose(phases: Phases, against: Comparator) -> Decomposition:
     return Decomposition(**parts, residual=np.asarray(_residual(parts, phases)), stiff=stiff)
 
 
-def _residual(parts: dict[str, FloatArray], phases: Phases) -> float:
+def _residual(parts: dict[str, Array], phases: Phases) -> float:
     """How far both identities are off."""
     largest = max(float(np.abs(part).max(initial=0.0)) for part in parts.values())
     largest = max(largest, phases.reward_scale * float(phases.lengths.max()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from aapi.array_types import FloatArray
+    from aapi.array_types import Array
     from aapi.theory.phases import Phases
 
 LEAST_CHANGE = 1e-8  # of a policy; below, a quotient would be made of rounding errors
@@ -23,9 +23,9 @@ class RelativeQ:
     q_size: max_{x,a} |Q_{π_k}|, of all phases.
     """
 
-    policy_change: FloatArray
-    q_change: FloatArray
-    q_size: FloatArray
+    policy_change: Array
+    q_change: Array
+    q_size: Array
 
     @property
     def constant(self) -> float:

@@ -15,7 +15,7 @@ from aapi.theory.regret import PARTS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aapi.array_types import FloatArray, IntArray
+    from aapi.array_types import Array, Integers
     from aapi.json_types import Json, JsonObject
     from aapi.theory.analysis import Analysis
     from aapi.theory.bounds import BoundCheck
@@ -69,7 +69,7 @@ def examination_summary(found: Examination) -> JsonObject:
     })  # fmt: skip
 
 
-def online_terms(analysis: Analysis) -> dict[str, FloatArray] | None:
+def online_terms(analysis: Analysis) -> dict[str, Array] | None:
     """Regret of online learning and the terms of its bound in each state, in the units of R2: times τ and μ_*.
 
     Means over runs. None where there are none, or where R2 is no sum over states; see `Analysis.unit`.
@@ -87,7 +87,7 @@ def _check(check: BoundCheck) -> dict[str, object]:
     return named | {"holds": check.holds if check.bound is not None and math.isfinite(check.bound) else None}
 
 
-def _thinned(count: int) -> IntArray:
+def _thinned(count: int) -> Integers:
     return np.unique(np.linspace(0, max(count - 1, 0), min(POINTS, count)).round().astype(np.int64))
 
 
