@@ -41,4 +41,4 @@ class PosteriorSampled(Evaluation):
         """Q̂_k, of shape (runs, states, actions); 0 where a state was never seen."""
         counts = seen.recall(self.memory)
         weights, rewards = sampled_model(counts, float(self.prior), seen.data.streams, np.arange(seen.runs))
-        return evaluate_models(counts, weights, rewards, policy)
+        return evaluate_models(counts, weights, rewards, policy, seen.guess)
