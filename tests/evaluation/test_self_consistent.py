@@ -89,7 +89,11 @@ def test_large_tables_solve_their_equations(mdp):
     assert (share * values).sum(axis=1) == pytest.approx(0.0, abs=1e-8)
     for run, size in enumerate(counts.sizes):
         sums = counts.earned[run].ravel() + 0.01 * counts.total[run] / counts.steps
-        np.add.at(sums, counts.pairs[run, :size], counts.transition_counts[run, :size] * values[run, counts.successors[run, :size]])
+        np.add.at(
+            sums,
+            counts.pairs[run, :size],
+            counts.transition_counts[run, :size] * values[run, counts.successors[run, :size]],
+        )
         rest = (sums / (counts.visits[run].ravel() + 0.01)).reshape(q_hat[run].shape) - q_hat[run]
         gain = rest[counts.seen[run]]  # of every pair the same
         assert np.ptp(gain) < 1e-8 * np.ptp(mdp.rewards)

@@ -4,13 +4,12 @@ from experience import rollout, shape_of, uniform
 from hypothesis import given
 from support import dense_transitions, models
 
+from aapi.approximation.tabular import _cumulate
 from aapi.batch import simulator
 from aapi.environments import access_control, deep_sea
 from aapi.features import Coordinates, OneHot
 from aapi.mdp import FiniteMDP
-from aapi.simulation import transition_tables
-from aapi.approximation.tabular import _cumulate
-from aapi.simulation import finite
+from aapi.simulation import finite, transition_tables
 from aapi.simulation.finite import LANES, _roll
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 DENSE_STATES = 30  # up to so many, elimination takes less time than iterations
-# Iterations stop at this root mean square error of the equations, as a share of the range of π's rewards. The data's own
-# error is that of n visits, n^-½: far larger for any n there will be. Rounding may not allow as much.
+# Iterations stop at this root mean square error of the equations, as a share of the range of π's rewards. The error of
+# the data is about n^-½ after n visits: far larger for any n there will be. Rounding may not allow as much.
 ACCURACY, ROUNDING = 1e-10, 1e-14
 MOST_PRODUCTS = 2000
 

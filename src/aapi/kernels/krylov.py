@@ -1,7 +1,7 @@
 """Large sparse equations A x = b inside kernels, by GMRES with incomplete factors: bits that depend on no library.
 
-A matrix is given row by row: row i has the entries begins[i] … begins[i + 1] − 1, in the order of their columns, that of
-the diagonal among them.
+A matrix is given row by row: row i has the entries begins[i] … begins[i + 1] − 1, in the order of their columns, with
+that of the diagonal among them.
 """
 
 from __future__ import annotations

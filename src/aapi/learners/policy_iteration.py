@@ -85,7 +85,9 @@ class PolicyIteration(Learner[PolicyIterationState]):
         surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖
         total = self.decay * state.total + weight * q_hat
         temperature = as_learning_rate(self.learning_rate)(k, surprise)  # line 7: η_k(x)
-        leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, replace(seen, near=q_hat))
+        leader = Leader(
+            k, total, q_hat, state.prediction, temperature, next_weight, evaluate, replace(seen, near=q_hat)
+        )
         guess = as_side_information(self.side_information)(leader)
         prediction = space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
         policy = space.softmax(total + next_weight * prediction, temperature)  # lines 8 and 9: index and π_{k+1}
