@@ -17,7 +17,7 @@ import numpy as np
 
 import aapi
 from aapi.batch import simulator
-from aapi.environments import deep_sea, ergodic, garnet
+from aapi.environments import deep_sea, ergodic
 from aapi.evaluation import MonteCarlo
 from aapi.features import OneHot
 from aapi.kernels.random import streams

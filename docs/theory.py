@@ -19,7 +19,7 @@ from aapi.features import Aggregation
 from aapi.presets import problem_settings
 from aapi.registry.algorithms import ALGORITHMS, make_algorithm
 from aapi.report.theory_figures import write_theory_figures
-from aapi.statistics import band
+from aapi.statistics import confidence_band
 from aapi.theory.errata import play, random_sequences
 from aapi.theory.summary import online_terms
 
@@ -76,7 +76,7 @@ def number(value, digits=4):
 
 def interval(values):
     """The mean over runs."""
-    found = band(values)
+    found = confidence_band(values)
     return f"{number(float(found.mean))} [{number(float(found.lower))}, {number(float(found.upper))}]"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import aapi
 from aapi.learners.state import stored
-from aapi.memory import Experience, begin, remember
+from aapi.memory import Experience, empty_memories, remember
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Past:
     """The last phase of some runs, and memories of all phases, as a learner has them when it evaluates."""
 
     def __init__(self, space: QSpace, runs: int, *specs: MemorySpec[Any] | None) -> None:
-        self.space, self.memories = space, begin(specs, space, runs)
+        self.space, self.memories = space, empty_memories(specs, space, runs)
 
     @classmethod
     def of(cls, simulation: Simulation, *evaluations: Evaluation) -> Past:

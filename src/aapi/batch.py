@@ -24,12 +24,11 @@ from aapi.simulation.data import NO_GRID
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array, Integers
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
 
-    Callback = Callable[[int, NDArray[np.float64]], object]
+    Callback = Callable[[int, Array], object]
 
 
 SPACES = 64  # kept ready in a process
@@ -46,7 +45,7 @@ def run(
     features: Features | VectorFeatures | None = None,
     threads: int = 1,
     chunk: int | None = None,
-    grid: Sequence[int] | NDArray[np.int64] | None = None,
+    grid: Sequence[int] | Integers | None = None,
     record: bool = False,
     progress: bool = False,
     callback: Callback | None = None,
@@ -101,7 +100,7 @@ def run(
 
 def simulator(
     env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None = None, seed: int = 0,
-    grid: NDArray[np.int64] = NO_GRID,
+    grid: Integers = NO_GRID,
 ) -> Callable[[Sequence[int]], Simulation]:  # fmt: skip
     """A function that makes the simulation of a chunk of runs, for whoever wants to see phase after phase:
 
@@ -141,7 +140,7 @@ def _cached_space(env: FiniteMDP | ContinuousProblem, features: Features | Vecto
     return _space(env, features)
 
 
-def step_grid(num_steps: int, points: int = 200) -> NDArray[np.int64]:
+def step_grid(num_steps: int, points: int = 200) -> Integers:
     """Steps up to `num_steps`: `points` evenly spaced, tenths among them, and half as many geometrically."""
     even = np.arange(1, points + 1) * num_steps // points
     tenths = np.arange(1, 11) * num_steps // 10
@@ -149,7 +148,7 @@ def step_grid(num_steps: int, points: int = 200) -> NDArray[np.int64]:
     return np.unique(np.concatenate([even[even > 0], tenths[tenths > 0], geometric]))
 
 
-def _check_grid(grid: Sequence[int] | NDArray[np.int64], num_steps: int) -> NDArray[np.int64]:
+def _check_grid(grid: Sequence[int] | Integers, num_steps: int) -> Integers:
     steps = np.unique(np.asarray(grid))
     if steps.size == 0 or steps.dtype.kind not in "iu" or steps[0] < 1 or steps[-1] > num_steps:
         raise InvalidInput(f"grid must be whole numbers in 1..{num_steps}")

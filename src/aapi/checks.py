@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     from aapi.array_types import AnyArray, Arrays
+
+Part = TypeVar("Part")
 
 
 def at_least(least: int, **values: int) -> None:
@@ -40,9 +42,8 @@ def finite(least: float, *, strictly: bool = False, **values: float) -> None:
 def check_probability(**values: float) -> None:
     """Raise unless every value lies strictly between 0 and 1."""
     for name, value in values.items():
-        finite(0.0, strictly=True, **{name: value})
-        if value >= 1.0:
-            raise InvalidInput(f"{name} must be below 1, not {value!r}")
+        if not isinstance(value, numbers.Real) or not 0.0 < value < 1.0:
+            raise InvalidInput(f"{name} must lie strictly between 0 and 1, not {value!r}")
 
 
 def one_of(allowed: tuple[str, ...], **values: str) -> None:
@@ -50,6 +51,20 @@ def one_of(allowed: tuple[str, ...], **values: str) -> None:
     for name, value in values.items():
         if value not in allowed:
             raise InvalidInput(f"{name} must be {' or '.join(allowed)}, not {value!r}")
+
+
+def as_part(part: object, base: type[Part], field: str, example: str, **attributes: object) -> Part:
+    """A part of a learner, which derives from `base`; or a function of the user's as one; or an error.
+
+    field, example: for the error, what the part is for, and what it could be. attributes: those of a function's part.
+    """
+    if isinstance(part, base):
+        return part
+    if not callable(part) or isinstance(part, type):
+        raise InvalidInput(f"{field} must be {example}, or a function, not {part!r}")
+    methods = {"__call__": staticmethod(part), "__repr__": lambda _: repr(part)}
+    made: Part = type(base.__name__, (base,), methods | attributes)()
+    return made
 
 
 def check_like(arrays: Arrays, name: str, like: AnyArray) -> AnyArray:

@@ -10,5 +10,6 @@ if TYPE_CHECKING:
 
 Observation: TypeAlias = Any  # a number, an array, a tuple or a dict, as the space of the environment says
 Action: TypeAlias = Any  # likewise
+Info: TypeAlias = dict[str, Any]  # what reset() and step() return besides; also the options of reset()
 Env: TypeAlias = "gymnasium.Env[Any, Any]"
 Space: TypeAlias = "gymnasium.Space[Any]"

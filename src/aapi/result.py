@@ -15,10 +15,8 @@ from aapi.mdp import solve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy, QSpace
-    from aapi.array_types import AnyArray
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import AnyArray, Array, Integers, Mask
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
@@ -35,14 +33,14 @@ class Record:
         the others are multiplied by the weight of their phase.
     """
 
-    policies: NDArray[np.float64]
-    starts: NDArray[np.int64]
-    evaluated: NDArray[np.bool_]
-    q_hats: NDArray[np.float64]
-    temperatures: NDArray[np.float64] | None
-    surprises: NDArray[np.float64] | None
-    predictions: NDArray[np.float64] | None
-    weights: NDArray[np.float64]
+    policies: Array
+    starts: Integers
+    evaluated: Mask
+    q_hats: Array
+    temperatures: Array | None
+    surprises: Array | None
+    predictions: Array | None
+    weights: Array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,15 +63,15 @@ class Result:
     learner: AnyLearner
     env: FiniteMDP | ContinuousProblem
     seed: int
-    runs: NDArray[np.int64]
+    runs: Integers
     num_steps: int
-    phase_ends: NDArray[np.int64]
-    rewards: NDArray[np.float64]
-    grid: NDArray[np.int64]
-    cumulated: NDArray[np.float64]
-    explored: NDArray[np.int64]
-    surprise: NDArray[np.float64] | None
-    conditioning: NDArray[np.float64] | None
+    phase_ends: Integers
+    rewards: Array
+    grid: Integers
+    cumulated: Array
+    explored: Integers
+    surprise: Array | None
+    conditioning: Array | None
     final_policy: Policy
     next_policy: Policy
     seconds: float
@@ -92,12 +90,12 @@ class Result:
         return self.learner
 
     @property
-    def average_reward(self) -> NDArray[np.float64]:
+    def average_reward(self) -> Array:
         """(1/t) Σ_{s≤t} r_s at the end of each phase, (runs, phases). The last column is the whole run's."""
         return np.asarray(np.cumsum(self.rewards, axis=1) / self.phase_ends)
 
     @property
-    def curve(self) -> NDArray[np.float64]:
+    def curve(self) -> Array:
         """The paper's −(1/t) Σ_{s≤t} r_s at each step t of the grid, (runs, grid)."""
         return np.asarray(-self.cumulated / self.grid)
 
@@ -111,11 +109,11 @@ class Result:
         return float(solve(self.env).gains[self.env.initial_state])
 
     @property
-    def regret(self) -> NDArray[np.float64]:
+    def regret(self) -> Array:
         """Σ_{s≤t} (λ_* − r_s) at each step t of the grid, (runs, grid)."""
         return np.asarray(self.optimal_gain * self.grid - self.cumulated)
 
-    def average_reward_since(self, fraction: float) -> NDArray[np.float64]:
+    def average_reward_since(self, fraction: float) -> Array:
         """The average reward of each run after `fraction` of its steps; 0.9 for the last tenth."""
         if not 0.0 <= fraction < 1.0:
             raise InvalidInput(f"fraction must lie in [0, 1), not {fraction}")
@@ -132,10 +130,10 @@ class PhaseRecorder:
     record: keep what a `Record` takes. earned: the rewards so far, (runs,).
     """
 
-    def __init__(self, space: QSpace, runs: int, grid: NDArray[np.int64], record: bool) -> None:
+    def __init__(self, space: QSpace, runs: int, grid: Integers, record: bool) -> None:
         self.space, self.runs, self.grid, self.record = space, runs, grid, record
         self.ends: list[int] = []
-        self.marks: list[NDArray[np.int64]] = []
+        self.marks: list[Integers] = []
         self.sums: list[Array] = []
         self.earned = np.zeros(runs)
         self.evaluated: list[bool] = []
@@ -145,7 +143,7 @@ class PhaseRecorder:
         self.explored = np.zeros(runs, dtype=np.int64)
         self.policy: Policy = None
         self.next_policy: Policy = None
-        self.starts: list[NDArray[np.int64]] = []
+        self.starts: list[Integers] = []
         self.tables: dict[str, list[Array]] = {name: [] for name in TABLES}
 
     def add(self, phase: Phase, time: int) -> None:

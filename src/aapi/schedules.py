@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from aapi.checks import at_least, finite
-from aapi.errors import InvalidInput
+from aapi.checks import as_part, at_least, finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +35,7 @@ class Schedule:
         raise NotImplementedError
 
     def steps(self, phase: int, time: int, space: QSpace) -> int:
-        """The same, checked."""
+        """The length of a phase, checked."""
         steps = self(phase, time, space)
         at_least(1, **{f"the length of phase {phase}": steps})
         return int(steps)
@@ -71,27 +70,15 @@ class Constant(Schedule):
         return int(self.length)
 
     def count(self, num_steps: int, space: QSpace, gap: int) -> int:
-        """(T + gap)/(τ + gap), rounded down."""
+        """⌊(T + gap)/(τ + gap)⌋."""
         return int((num_steps + gap) // (self.length + gap))
 
 
-@dataclass(frozen=True)
-class _Function(Schedule):
-    """A function of the user's."""
-
-    function: Callable[[int, int, QSpace], int]
-
-    def __call__(self, phase: int, time: int, space: QSpace) -> int:
-        return self.function(phase, time, space)
-
-
 def as_schedule(part: ScheduleLike) -> Schedule:
-    """A schedule: one length for all phases, a schedule, or a function that is one; or an error."""
-    if isinstance(part, Schedule):
-        return part
-    if isinstance(part, type | str) or (not callable(part) and not isinstance(part, numbers.Real)):
-        raise InvalidInput(f"phase_length must be a whole number or a schedule such as Growing(), not {part!r}")
-    return _Function(part) if callable(part) else Constant(part)
+    """A schedule, one length for all phases, or a function as a schedule; or an error."""
+    if isinstance(part, numbers.Real):
+        return Constant(cast("int", part))
+    return as_part(part, Schedule, "phase_length", "a whole number or a schedule such as Growing()")
 
 
 @dataclass(frozen=True)
@@ -115,7 +102,7 @@ class Growing(Schedule):
 
     @property
     def shortest_phase(self) -> int:
-        """As it is given."""
+        """The shortest length, as it is given."""
         return int(self.shortest)
 
     def check(self) -> None:

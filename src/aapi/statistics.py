@@ -14,7 +14,9 @@ from aapi.errors import DoesNotExist
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from aapi.array_types import Array
 
 
 RESAMPLES = 2000
@@ -32,12 +34,12 @@ class Interval:
 
 
 @dataclass(frozen=True, eq=False)
-class Band:
+class ConfidenceBand:
     """Means over runs with pointwise 95 % intervals; those of a single run are nan."""
 
-    mean: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    mean: Array
+    lower: Array
+    upper: Array
 
 
 @dataclass(frozen=True)
@@ -51,33 +53,21 @@ class Spread:
     worst: float
 
 
-def interquartile_mean(values: ArrayLike) -> NDArray[np.float64]:
+def interquartile_mean(values: ArrayLike) -> Array:
     """The mean of the middle half, along the last axis, which outliers hardly change."""
     ordered = np.sort(np.asarray(values, dtype=np.float64), axis=-1)
     cut = ordered.shape[-1] // 4
     return np.asarray(ordered[..., cut : ordered.shape[-1] - cut].mean(axis=-1))
 
 
-def probability_of_improvement(ours: ArrayLike, theirs: ArrayLike) -> float:
-    """P(X > Y) + P(X = Y)/2 for a run X of ours and a run Y of theirs."""
-    return float(_wins(np.asarray(ours), np.asarray(theirs)).mean())
-
-
-def _wins(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1, ½ or 0 for each pair of runs."""
-    return np.asarray(0.5 * ((x[:, None] > y) + 0.0) + 0.5 * (x[:, None] >= y))
-
-
 def spread(values: ArrayLike) -> Spread:
     """Mean, deviation, interquartile mean and the worst of a sample."""
     sample = np.asarray(values, dtype=np.float64)
-    means = mean_interval(sample)
-
-    middles = _bootstrap(interquartile_mean, sample)
-    return Spread(sample.size, means, float(deviation(sample)), middles, float(sample.min()))
+    middle = _bootstrap(interquartile_mean, sample)
+    return Spread(sample.size, mean_interval(sample), float(deviation(sample)), middle, float(sample.min()))
 
 
-def deviation(values: ArrayLike) -> NDArray[np.float64]:
+def deviation(values: ArrayLike) -> Array:
     """The standard deviation over the first axis; 0 for one run. Squares of large rewards do not overflow."""
     sample = np.asarray(values, dtype=np.float64)
     if len(sample) < 2:
@@ -86,14 +76,14 @@ def deviation(values: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(unit * (sample / unit).std(axis=0, ddof=1))
 
 
-def band(values: ArrayLike) -> Band:
+def confidence_band(values: ArrayLike) -> ConfidenceBand:
     """The mean over the first axis, the runs, with Student's interval."""
     sample = np.asarray(values, dtype=np.float64)
     count, mean = len(sample), sample.mean(axis=0)
-    if count < 2:
-        return Band(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
-    half = scipy.special.stdtrit(count - 1, 0.5 + 0.5 * CONFIDENCE) * deviation(sample) / math.sqrt(count)
-    return Band(mean, mean - half, mean + half)
+    half = np.full_like(mean, np.nan)
+    if count > 1:
+        half = scipy.special.stdtrit(count - 1, 0.5 + 0.5 * CONFIDENCE) * deviation(sample) / math.sqrt(count)
+    return ConfidenceBand(mean, mean - half, mean + half)
 
 
 def mean_interval(values: ArrayLike) -> Interval:
@@ -101,9 +91,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     return _bootstrap(lambda rows: rows.mean(axis=-1), np.asarray(values, dtype=np.float64))
 
 
-def bootstrapped(
-    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], sample: NDArray[np.float64], resamples: int = 500
-) -> list[Interval]:
+def bootstrapped(statistic: Callable[[Array], Array], sample: Array, resamples: int = 500) -> list[Interval]:
     """Each number that `statistic` computes from a sample, with its bootstrap interval over runs, the last axis.
 
     `statistic` may return nan, where it does not exist, for fewer than one in forty resamples. The interval of a single
@@ -121,28 +109,26 @@ def bootstrapped(
 
 
 def compare(ours: ArrayLike, theirs: ArrayLike) -> tuple[Interval, Interval]:
-    """The difference of the means, and the probability of improvement, each with its interval."""
+    """The difference of the means, and the probability of improvement, each with its interval.
+
+    That is P(X > Y) + P(X = Y)/2 for a run X of ours and a run Y of theirs.
+    """
     x, y = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
-    rng, wins = np.random.default_rng(0), _wins(x, y)
+    rng, wins = np.random.default_rng(0), 0.5 * (x[:, None] > y) + 0.5 * (x[:, None] >= y)
     # How often each run is drawn: a resampled mean is then a product.
     of_x = rng.multinomial(x.size, np.full(x.size, 1.0 / x.size), RESAMPLES) / x.size
     of_y = rng.multinomial(y.size, np.full(y.size, 1.0 / y.size), RESAMPLES) / y.size
-    improvements = ((of_x @ wins) * of_y).sum(axis=1)
-    return (
-        _interval(float(x.mean() - y.mean()), of_x @ x - of_y @ y),
-        _interval(float(wins.mean()), improvements),
-    )
+    difference = _interval(float(x.mean() - y.mean()), of_x @ x - of_y @ y)
+    return difference, _interval(float(wins.mean()), ((of_x @ wins) * of_y).sum(axis=1))
 
 
-def _bootstrap(
-    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]], sample: NDArray[np.float64]
-) -> Interval:
+def _bootstrap(statistic: Callable[[Array], Array], sample: Array) -> Interval:
     """The percentile bootstrap, with a fixed seed: reports are reproducible."""
     rows = np.random.default_rng(0).choice(sample, (RESAMPLES, sample.size))
     return _interval(float(statistic(sample)), statistic(rows))
 
 
-def _interval(estimate: float, draws: NDArray[np.float64]) -> Interval:
+def _interval(estimate: float, draws: Array) -> Interval:
     tail = 50.0 * (1.0 - CONFIDENCE)
     lower, upper = np.percentile(draws, [tail, 100.0 - tail])
     return Interval(estimate, float(lower), float(upper))

@@ -54,5 +54,8 @@ def test_without_the_extra_there_is_a_hint(tmp_path):
     )
     done = processes.python("-c", code, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "aapi train: logging to TensorBoard needs the extra: pip install 'aapi[tensorboard]'\n"
+    assert (
+        done.stderr
+        == "aapi train: logging to TensorBoard needs the extra: pip install -e '.[tensorboard]' in the clone\n"
+    )
     assert list(tmp_path.iterdir()) == []

@@ -75,8 +75,8 @@ def test_projected_equations(trace):
     ]
     for tables, weights in zip(*found, strict=True):
         assert type(tables) is type(weights)
-        for name, array in vars(tables).items():
-            assert np.asarray(vars(weights)[name]) == pytest.approx(np.asarray(array), abs=1e-10), name
+        for name, array in tables._asdict().items():
+            assert np.asarray(weights._asdict()[name]) == pytest.approx(np.asarray(array), abs=1e-10), name
 
 
 @pytest.mark.parametrize("norm", ["sup", "span"])

@@ -179,4 +179,4 @@ def test_without_the_extra_there_is_a_hint(lake):
     )
     done = processes.python("-c", code)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "aapi evaluate: a video needs the extra: pip install 'aapi[video]'\n"
+    assert done.stderr == "aapi evaluate: a video needs the extra: pip install -e '.[video]' in the clone\n"

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import time
 
 import numpy as np
@@ -138,7 +139,18 @@ def test_a_constant_curve_is_plotted(capsys, tmp_path):
         ("--evaluation lstd --horizon 5", "lstd evaluation takes no --horizon"),
         ("--evaluation lstd --trace 1", "--trace must be below 1, not 1.0"),
         ("--evaluation self-consistent --prior 0", "--prior must be a finite number larger than 0, not 0.0"),
-        ("--algorithm aapi-paper --side-information predicted", "policies that have not acted yet, which MonteCarlo"),
+        (
+            "--algorithm aapi-paper --side-information predicted",
+            "--side-information predicted evaluates policies that have not acted yet, which --evaluation monte-carlo "
+            "cannot: use self-consistent or lstd",
+        ),
+        ("--exploration discovery --exploration uniform", "argument --exploration: it is given twice; join parts by +"),
+        ("--exploration discovry", "joined by +, not 'discovry' (did you mean discovery?)"),
+        ("--algorithm polytex", "unknown algorithm 'polytex' (did you mean politex?): choose aapi"),
+        ("--evaluation lsdt", "argument --evaluation: invalid choice: 'lsdt' (did you mean lstd?): choose monte-carlo"),
+        ("--stpes 5", "aapi run: unrecognized arguments: --stpes 5 (did you mean --steps?)"),
+        ("--features fourier:3", "--features must be one-hot, coordinates or aggregate:GROUPS, not 'fourier:3'"),
+        ("--features agregate:3", "not 'agregate:3' (did you mean aggregate?)"),
         (
             "--exploration discovery+luck",
             "--exploration must be none, or of discovery, posterior, fewest-visits, uniform",
@@ -160,3 +172,32 @@ def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
     status, out, err = run(capsys, "run", "ergodic", *arguments.split())
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            "cartpole --evaluation exact",
+            "exact evaluation needs a finite model, and this problem has none: use --evaluation",
+        ),
+        ("cartpole --features aggregate:3", "--features must be one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial"),
+        ("CartPole-v1", "CartPole-v1 is a Gymnasium environment: learn it with aapi train CartPole-v1"),
+    ],
+)
+def test_what_does_not_fit_the_problem_is_told_in_the_words_of_the_command(capsys, arguments, message):
+    status, out, err = run(capsys, "run", *arguments.split())
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_the_share_of_the_optimum_is_honest_where_rewards_are_negative(capsys):
+    def earned(problem):
+        status, out, _ = run(capsys, "run", *problem.split(), "--algorithm", "uniform", "--steps", "2000")
+        assert status == 0
+        return " ".join(out.split("last tenth")[0].split())
+
+    assert re.search(r"average reward 0\.\d+ ± \S+, \d\d\.\d% of the optimum; worst", earned("ergodic"))
+    share = re.search(r", (-?[\d.]+)% of the way from acting at random to the optimum", earned("deep-sea --size 6"))
+    assert abs(float(share[1])) < 3.0
+    assert "%" not in earned("cartpole")  # of its optimum only a bound is known

@@ -65,7 +65,7 @@ def test_table_fits_80_columns(capsys, problem):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["solve", "ergodik"], "unknown problem 'ergodik': did you mean ergodic? choose ergodic, deep-sea,"),
+        (["solve", "ergodik"], "unknown problem 'ergodik' (did you mean ergodic?): choose ergodic, deep-sea,"),
         (["solve", "absent.npz"], "absent.npz does not exist"),
         (["solve", "ergodic", "--size", "3"], "ergodic takes --states and --actions, not --size"),
         (["solve", "ergodic", "--states", "1"], "ergodic: --states must be at least 3, not 1"),

@@ -126,6 +126,16 @@ def test_json_is_what_the_library_gives(capsys, tmp_path, monkeypatch):
     assert arrays("cart.aapi") == arrays("other.aapi")
 
 
+@pytest.mark.parametrize("algorithm", ["aapi", "aapi-paper", "politex", "ftrl", "greedy", "rlsvi", "uniform"])
+def test_going_on_prints_the_settings_it_began_with(capsys, tmp_path, monkeypatch, algorithm):
+    monkeypatch.chdir(tmp_path)
+    began = json.loads(train(capsys, f"FrozenLake-v1 --algorithm {algorithm} --steps 150 --save a.aapi --json")[1])
+    went_on = json.loads(train(capsys, "--resume a.aapi --steps 200 --json")[1])
+    assert went_on["settings"].items() >= began["settings"].items() | {("resumed", "a.aapi")}
+    shown = " ".join(train(capsys, "--resume a.aapi --steps 250")[1].split())
+    assert "settings resumed a.aapi, phase length" in shown
+
+
 @pytest.mark.parametrize("algorithm", ["aapi-paper", "politex", "ftrl", "greedy", "rlsvi"])
 def test_every_algorithm_trains(capsys, algorithm):
     status, out, err = train(capsys, f"FrozenLake-v1 --algorithm {algorithm} --steps 230 {PHASES}")
@@ -299,6 +309,12 @@ def test_what_goes_wrong_in_the_middle_leaves_the_checkpoint(capsys, room, name,
         ("CartPole-v77", "there is no environment 'CartPole-v77'"),
         ("nomodule:Room-v0", "there is no environment 'nomodule:Room-v0': No module named 'nomodule'"),
         ("rooms:NoSuch-v0", "there is no environment 'rooms:NoSuch-v0'"),
+        (
+            "deep-sea",
+            "deep-sea is a built-in problem: learn it with aapi run deep-sea, or as a Gymnasium environment with "
+            "aapi train aapi/DeepSea-v0",
+        ),
+        ("garnet", "garnet is a built-in problem: learn it with aapi run garnet\n"),
         (".", "there is no environment '.'"),
         (":", "there is no environment ':'"),
         ("rooms:Room-v0 --features wavelets", "--features must be one-hot, fourier:ORDER, tiles:SIDExTILINGS or"),

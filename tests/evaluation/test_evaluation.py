@@ -154,6 +154,16 @@ def test_arrays_of_another_shape_are_refused(problem, line):
             outcome(aapi.AAPI(phase_length=60, evaluate=evaluate), *PROBLEMS[problem])
 
 
+@pytest.mark.parametrize("more", [{"conditioning": np.ones(2)}, {"conditioning": 3.0}, {"rank": np.ones((3, 1))}])
+def test_what_is_told_of_each_run_has_a_number_for_each_run(more):
+    def evaluate(policy, seen):
+        return Estimate(seen.space.zeros(seen.runs), **more)
+
+    line = r"^as its (conditioning|rank), the evaluation of phase 1 must return a number for each of 3 runs, not"
+    with pytest.raises(InvalidInput, match=line):
+        outcome(aapi.AAPI(phase_length=60, evaluate=evaluate), *PROBLEMS["tables"])
+
+
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_values_that_are_not_finite_are_refused(problem):
     env, features = PROBLEMS[problem]
@@ -206,7 +216,7 @@ def arrays_of(value):
 )
 def test_an_evaluation_changes_nothing_that_it_looks_at(problem, evaluate):
     simulation = simulator(*PROBLEMS[problem])(range(2))
-    evaluate = evaluate.on(simulation.space)
+    evaluate = evaluate.for_space(simulation.space)
     past, target = Past.of(simulation, evaluate), uniform(simulation)
     for _ in range(2):
         past.roll(simulation, uniform(simulation), 60)

@@ -313,7 +313,7 @@ def test_wrong_arguments(method, arguments, line):
 def test_too_many_features_are_refused():
     space = Linear(Fourier(7, linear=False).basis([0.0] * 4, [1.0] * 4), 2)
     with pytest.raises(TooLarge, match=r"^8192 features are too many for their equations, at most 5000: take fewer"):
-        LSTD(reuse="phase").on(space)
+        LSTD(reuse="phase").for_space(space)
 
 
 def test_parts_are_values():

@@ -6,7 +6,7 @@ import pytest
 from aapi import theory
 from aapi.environments import ergodic, river_swim
 from aapi.experiments import Store, Study, run_studies
-from aapi.experiments.diagnostics import decomposition_jobs, decomposition_key
+from aapi.experiments.diagnostics import decomposition_job, decomposition_key
 from aapi.experiments.trace import stored_trace
 from aapi.features import Aggregation
 from aapi.theory.summary import summary
@@ -25,7 +25,7 @@ def kept(folder):
     with Store(folder, write=False) as store:
         for cell in (*STUDY.cells(), *TOGETHER.cells()):
             for candidate in cell.candidates:
-                if (stored := stored_trace(store, decomposition_key(candidate.key, cell.seed))) is not None:
+                if (stored := stored_trace(store, decomposition_key(candidate.key, cell.plan.seed))) is not None:
                     where = cell.problem.label, cell.problem.reward_scale, cell.algorithm
                     found[where] = (cell, candidate, stored.about)
     return found
@@ -38,10 +38,12 @@ def test_finite_problems_are_taken_apart_once(folder):
 
 def test_it_says_what_the_theory_says(folder):
     cell, candidate, about = kept(folder)["ergodic 5", 1.0, "aapi-paper"]
-    analysis = theory.analysed_runs(candidate.algorithm, ergodic(5), 4000, 3, cell.seed, features=candidate.features)
+    analysis = theory.analysed_runs(
+        candidate.algorithm, ergodic(5), 4000, 3, cell.plan.seed, features=candidate.features
+    )
     assert about == summary(analysis, theory.check_bounds(analysis, theory.constants(ergodic(5))))
     with Store(folder, write=False) as store:
-        runs = store.runs(candidate.key, cell.seed, range(3))
+        runs = store.runs(candidate.key, cell.plan.seed, 3)
     regrets = [4000 * (analysis.against.gain - run.average_reward) for run in runs]
     assert about["totals"]["regret"]["mean"] == pytest.approx(np.mean(regrets))
 
@@ -68,7 +70,7 @@ def test_a_model_of_the_users_and_features_of_its_own(tmp_path):
         run_studies(study, tmp_path / "out")
         (cell,) = study.cells()
         with Store(tmp_path / "out", write=False) as store:
-            about = stored_trace(store, decomposition_key(cell.candidates[0].key, cell.seed)).about
+            about = stored_trace(store, decomposition_key(cell.candidates[0].key, cell.plan.seed)).about
         assert about["runs"] == runs
     analysis = theory.analysed_runs(cell.candidates[0].algorithm, river_swim(6), 2000, 2, features=Aggregation(3))
     assert about["totals"]["estimation"]["mean"] == pytest.approx(analysis.decomposition.total("estimation").mean())
@@ -88,7 +90,7 @@ def test_what_is_too_much_is_left(tmp_path, problem, settings):
     with Store(tmp_path) as store:
         cells = study.cells()
         store.begin([cell.plan for cell in cells])
-        assert list(decomposition_jobs([(cell, cell.candidates[0]) for cell in cells], AllThere(store))) == []
+        assert all(decomposition_job(cell, cell.candidates[0], AllThere(store)) is None for cell in cells)
 
 
 class AllThere:

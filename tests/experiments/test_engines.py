@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import wait
 
 import processes
 import pytest
@@ -18,8 +17,7 @@ from tasks import die, die_once, fail, nap
 from aapi.errors import InvalidInput
 from aapi.experiments import Store, run_studies
 from aapi.experiments.agent_runs import run_seed
-from aapi.experiments.engines import ResilientProcesses
-from aapi.experiments.worker import CrashedBatch
+from aapi.experiments.engines import CrashedBatch, ResilientProcesses
 from studies import long_study
 
 TROUBLE = '''
@@ -63,7 +61,7 @@ gymnasium.register("Trouble-v0", entry_point=Trouble)
 GONE = """
 import sys
 from aapi.experiments import run_studies
-from aapi.experiments.worker import EngineLost
+from aapi.experiments.engines import EngineLost
 from studies import long_study
 
 if __name__ == "__main__":
@@ -194,7 +192,7 @@ def test_what_is_cancelled_ends(tmp_path):
     futures = [pool.submit(die_once, tmp_path / "died"), *(pool.submit(nap, 0.2) for _ in range(6))]
     wait_until((tmp_path / "died").exists)
     pool.shutdown(wait=False, cancel_futures=True)
-    assert not wait(futures, timeout=30).not_done
+    wait_until(lambda: all(future.done() for future in futures), 30)
 
 
 @pytest.mark.slow
@@ -339,5 +337,5 @@ def test_workers_with_other_sources_are_refused(tmp_path, monkeypatch, cluster):
 def test_without_dask_it_is_said_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "aapi.experiments.cluster", raising=False)
-    with pytest.raises(InvalidInput, match=r"needs Dask: pip install 'aapi\[dask\]'"):
+    with pytest.raises(InvalidInput, match=r"needs Dask: pip install -e '\.\[dask\]'"):
         run_studies(long_study(1000, 2), tmp_path, engine="dask")

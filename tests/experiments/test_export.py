@@ -64,4 +64,7 @@ def test_mistakes_are_one_line(folder, tmp_path, capsys, monkeypatch):
         assert message in err
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     status, _, err = run(capsys, "export", str(folder), str(tmp_path / "runs.parquet"))
-    assert (status, err) == (2, "aapi export: Parquet needs pyarrow: pip install 'aapi[parquet]'\n")
+    assert (status, err) == (
+        2,
+        "aapi export: Parquet needs pyarrow: pip install -e '.[parquet]' in the clone\n",
+    )

@@ -6,7 +6,7 @@ import pytest
 import aapi
 from aapi.errors import InvalidInput
 from aapi.experiments import Store, Study, run_studies, summarise
-from aapi.experiments.choice import choose, tuning_scores
+from aapi.experiments.plan import choose, tuning_scores
 from aapi.experiments.scheduler import BATCH_SECONDS
 from aapi.experiments.worker import RunBatch, run_batch
 from aapi.report.tables import closing_tables
@@ -153,7 +153,8 @@ def test_a_partial_store_is_summarised_with_what_is_missing(tmp_path):
         plans, configuration = [cell.plan for cell in cells], cells[1].candidates[0]
         row = summarise(store, plans).rows[1]
         assert (row.rewards, row.missing) == (None, 4)
-        store.add(configuration, "politex", run_batch(RunBatch(configuration, 0, (0, 2))))
+        batch = RunBatch(configuration, 0, (0, 2), label="politex")
+        store.add(batch, run_batch(batch))
         row = summarise(store, plans).rows[1]
         assert (row.rewards.count, row.missing, [run.number for run in row.runs]) == (2, 2, [0, 2])
 
@@ -163,8 +164,7 @@ def test_runs_with_gaps_between_them_are_the_same_runs():
     whole = run_batch(RunBatch(configuration, 3, (0, 1, 2, 3, 4)))
     gaps = run_batch(RunBatch(configuration, 3, (1, 2, 4)))
     for outcome in gaps:
-        assert np.array_equal(outcome.cumulated, whole[outcome.run].cumulated)
-        assert outcome.key == whole[outcome.run].key
+        assert np.array_equal(outcome.cumulated, whole[outcome.number].cumulated)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Keys of runs change with the code that the run uses, and with no other edit."""
 
 import ast
+import json
 import shutil
 from pathlib import Path
 
@@ -183,4 +184,5 @@ def test_only_runs_whose_code_has_changed_are_of_another_version(tmp_path):
         store.connection.execute(f"{changed} WHERE json_extract(settings, '$.eta') = 0.1")
     assert summary(1.0).others == 2
     with Store(tmp_path, write=False) as store:
-        assert "together" in store.sessions()[0]["plan"]["lines"][0]  # as stores of all versions have it
+        (plan,) = store.connection.execute("SELECT plan FROM sessions").fetchone()
+    assert "together" in json.loads(plan)["lines"][0]  # as stores of all versions have it

@@ -84,7 +84,7 @@ def test_a_file_says_the_same_as_python(tmp_path):
             '[[problems]]\nname = "ergodic"\nstats = 5\n',
             "[[problems]] 2: stats is not known: ergodic takes name, label, steps",
         ),
-        ('[[problems]]\nname = "deepsea"\n', "unknown problem 'deepsea': did you mean deep-sea?"),
+        ('[[problems]]\nname = "deepsea"\n', "unknown problem 'deepsea' (did you mean deep-sea?)"),
         ('[[problems]]\nname = "Nothing-v0"\n', "there is no environment 'Nothing-v0'"),
         ("[[problems]]\nsize = 5\n", "[[problems]] 2: name must name a problem: ergodic, deep-sea"),
         ('[[problems]]\nname = "ergodic"\nstates = 0\n', "[[problems]] 2: ergodic: states must be at least 3, not 0"),
@@ -161,7 +161,7 @@ def test_what_is_no_text_or_not_there_is_said(tmp_path):
         read_study(path)
     path.write_text("steps = 5\n")
     with pytest.raises(InvalidInput, match="problems must be one or more tables"):
-        read_study(path)
+        read_study(path).cells()
 
 
 def test_an_algorithm_of_ones_own_beside_the_file(tmp_path):

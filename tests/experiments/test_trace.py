@@ -68,7 +68,7 @@ def test_each_algorithm_on_each_problem_once(folder):
 
 def test_no_trace_is_made_twice(folder, monkeypatch):
     before = {key: trace.tables["policy"].tobytes() for key, trace in traces(folder).items()}
-    monkeypatch.setattr("aapi.experiments.trace._trace_run", None)
+    monkeypatch.setattr("aapi.experiments.diagnostics.trace_run", pytest.fail)
     run_studies([STUDY, TOGETHER], folder)
     assert {key: trace.tables["policy"].tobytes() for key, trace in traces(folder).items()} == before
 
@@ -89,7 +89,7 @@ def test_what_goes_wrong_is_kept_and_nothing_is_lost(tmp_path, monkeypatch):
     def fail(*_):
         raise ValueError("no picture today")
 
-    monkeypatch.setattr("aapi.experiments.trace._trace_run", fail)
+    monkeypatch.setattr("aapi.experiments.diagnostics.trace_run", fail)
     summary = run_studies(TOGETHER, tmp_path)
     assert {row.rewards.count for row in summary.rows} == {2}
     assert all("no picture today" in trace.about["error"] for trace in traces(tmp_path).values())

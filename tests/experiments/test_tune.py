@@ -118,6 +118,7 @@ def test_the_command_says_how_to_report(capsys, tmp_path):
         ("ergodic --search etha=1..2", "must be NAME=RANGE, where aapi-paper takes phase_length, eta"),
         ("ergodic --search eta", "must be NAME=RANGE"),
         ("ergodic --search eta=a..b", "a range is LOW..HIGH"),
+        ("ergodic --search eta=foo", "--search eta=foo: eta must be a finite number larger than 0, not 'foo'"),
         ("ergodic --search eta=", "choices are A,B,C"),
         ("ergodic --search eta=1..2 --eta 3", "eta is both fixed and searched"),
         ("ergodic --search eta=1..2 --trials 0", "trials must be at least 1, not 0"),
@@ -133,8 +134,9 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, arguments, message
 
 def test_without_optuna_the_extra_is_named(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
+    monkeypatch.delitem(sys.modules, "aapi.experiments.tune", raising=False)
     status, _, err = run(capsys, "tune", "ergodic", "--search", "eta=1..2", "--out", str(tmp_path))
-    assert (status, err) == (2, "aapi tune: tuning needs Optuna: pip install 'aapi[tune]'\n")
+    assert (status, err) == (2, "aapi tune: tuning needs Optuna: pip install -e '.[tune]' in the clone\n")
 
 
 def test_a_damaged_journal_is_left_as_it_is(tmp_path):

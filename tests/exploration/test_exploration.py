@@ -82,8 +82,8 @@ def known_model(mdp):
     ids=["ergodic", "deep-sea", "river", "queue", "garnet"],
 )  # fmt: skip
 def test_plans_are_optimal_in_a_model_that_is_known(mdp):
-    counts, policies = known_model(mdp), np.empty((1, mdp.num_states, mdp.num_actions))
-    gains = plan(counts, np.array([0]), average_probabilities(counts), mdp.rewards[None], None, policies)
+    counts = known_model(mdp)
+    policies, gains = plan(counts, np.array([0]), average_probabilities(counts), mdp.rewards[None])
     best = solve(mdp).gains[0]
     spread = np.ptp(mdp.rewards)
     assert gains[0] == pytest.approx(best, abs=2e-3 * spread)
@@ -315,7 +315,7 @@ def test_whoever_was_sent_out_by_one_part_is_left_alone_by_the_next():
 
 @pytest.mark.parametrize("part", [AtRandom, Discovery, 5, "discovery", None])
 def test_what_cannot_be_called_is_no_exploration(part):
-    line = r"^exploration must be of parts such as Discovery\(\), or functions, not "
+    line = r"^exploration must be of parts such as Discovery\(\), or a function, not "
     with pytest.raises(InvalidInput, match=line):
         as_exploration(part)
 

@@ -53,8 +53,8 @@ def test_what_is_not_given_is_chosen():
     assert isinstance(paper, PolicyIteration)  # which does not explore
     assert paper.learning_rate.norm == "sup"
     assert aapi.AAPI(phase_length=300).learner.phase_length == 300
-    assert isinstance(Automatic().on(space_of(ergodic(3, 2))), SelfConsistent)
-    assert isinstance(Automatic().on(space_of(cartpole())), MonteCarlo)
+    assert isinstance(Automatic().for_space(space_of(ergodic(3, 2))), SelfConsistent)
+    assert isinstance(Automatic().for_space(space_of(cartpole())), MonteCarlo)
 
 
 def test_phases_grow_and_count_in_proportion():
@@ -153,8 +153,8 @@ def test_what_automatic_chooses_must_be_able_to_predict():
 
 def test_parts_that_are_none_are_refused():
     for parts, words in (
-        ({"phase_length": Growing}, r"a whole number or a schedule such as Growing\(\), not <class"),
-        ({"exploration": ("discovery",)}, r"parts such as Discovery\(\), or functions, not 'discovery'"),
+        ({"phase_length": Growing}, r"a whole number or a schedule such as Growing\(\), or a function, not <class"),
+        ({"exploration": ("discovery",)}, r"parts such as Discovery\(\), or a function, not 'discovery'"),
     ):
         with pytest.raises(InvalidInput, match=words):
             aapi.AAPI(**parts).check()

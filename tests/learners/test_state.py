@@ -185,7 +185,7 @@ def test_what_does_not_fit_is_refused_in_one_line(case):
 
 def test_numbers_and_nested_states_have_their_names():
     _, env, features, _ = CASES["exploring on tables"]
-    session = Session(CASES["exploring on tables"][0], simulator(env, features, 5)(range(3)), keep=True)
+    session = Session(CASES["exploring on tables"][0], simulator(env, features, 5)(range(3)), copy_states=True)
     for _ in session.play(30):
         pass
     names = stored(session.state)

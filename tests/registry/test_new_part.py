@@ -112,4 +112,5 @@ def test_an_agent_with_it_is_saved_loaded_and_goes_on(library):
     environment = {**os.environ, "PYTHONPATH": str(library.folder)}
     out = processes.python("-c", script, env=environment, cwd=library.folder, check=True).stdout
     assert out == "Discounted(fading=0.7, ridge=1.0)\n"
-    assert "discounted" not in library("train", "--resume", "lake.aapi", "--steps", "400", "--json")
+    told = '"evaluation": "discounted", "fading": 0.7'
+    assert told in library("train", "--resume", "lake.aapi", "--steps", "400", "--json")

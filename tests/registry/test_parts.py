@@ -7,10 +7,12 @@ import gymnasium
 import pytest
 
 import aapi
+from aapi.cli.main import parser
 from aapi.errors import InvalidInput
 from aapi.registry import PARTS, register
-from aapi.registry.algorithms import make_algorithm, settings_for, takes
-from aapi.registry.parts import evaluates_off_policy, settings_of
+from aapi.registry.algorithms import describe_learner, make_algorithm, settings_for, takes
+from aapi.registry.parts import COMMAND_OPTIONS, evaluates_off_policy, settings_of
+from aapi.schedules import Constant
 
 SOURCE = """
 from dataclasses import dataclass
@@ -33,6 +35,14 @@ class MonteCarlo(Evaluation):
 @dataclass(frozen=True)
 class Mine(Uniform):
     boldness: int = 3
+
+@dataclass(frozen=True)
+class Seeded(Evaluation):
+    seed: int = 0
+
+@dataclass(frozen=True)
+class OtherRidge(Evaluation):
+    ridge: str = "small"
 
 number = 5
 """
@@ -81,11 +91,36 @@ def test_a_registered_algorithm_has_a_name(module):
         (("evaluation", "own", "parts_of_my_own:number"), "must be a dataclass"),
         (("evaluation", "lstd", "parts_of_my_own:Own"), "the evaluation lstd or Own exists already"),
         (("evaluation", "mine", "parts_of_my_own:MonteCarlo"), "the evaluation mine or MonteCarlo exists already"),
+        (("evaluation", "seeded", "parts_of_my_own:Seeded"), "has a field seed, an option of the command itself"),
+        (
+            ("evaluation", "other", "parts_of_my_own:OtherRidge"),
+            "has a field ridge of type str, and the setting ridge of other parts is of type float",
+        ),
     ],
 )
 def test_odd_words_and_places_are_refused(module, arguments, message):
     with pytest.raises(InvalidInput, match=message):
         register(*arguments)
+
+
+def test_options_of_the_commands_are_known():
+    for line in ("run ergodic", "theory ergodic", "tune ergodic --search eta=1..2", "train CartPole-v1"):
+        options = vars(parser().parse_args(line.split()))
+        assert options.keys() - settings_for().keys() <= COMMAND_OPTIONS
+
+
+def test_a_constant_schedule_is_saved_and_loaded(tmp_path):
+    learner = aapi.AAPI(phase_length=Constant(50), evaluate=aapi.evaluation.MonteCarlo(5))
+    aapi.Agent(learner, gymnasium.make("FrozenLake-v1")).learn(120).save(tmp_path / "agent")
+    assert aapi.load(tmp_path / "agent").algorithm == learner
+    with pytest.raises(InvalidInput, match="phase_length must be a whole number or growing, not 'constant'"):
+        make_algorithm("politex", {"phase_length": "constant", "horizon": 5}, {})
+
+
+def test_a_rate_that_is_no_number_is_not_described():
+    learner = aapi.Politex(phase_length=50, evaluate=aapi.evaluation.MonteCarlo(5), eta="x")
+    with pytest.raises(InvalidInput, match="eta must be a finite number at least 0, not 'x'"):
+        describe_learner(learner)
 
 
 def test_which_evaluations_are_off_policy():

@@ -119,4 +119,7 @@ def test_the_command(capsys, results, tmp_path, monkeypatch):
         write_figures(results, tmp_path, formats=["gif"])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, _, error = run(capsys, "figures", str(results))
-    assert (status, error) == (2, "aapi figures: figures need matplotlib: pip install 'aapi[plots]'\n")
+    assert (status, error) == (
+        2,
+        "aapi figures: figures need matplotlib: pip install -e '.[plots]' in the clone\n",
+    )

@@ -54,7 +54,7 @@ def test_numbers_of_the_table_are_the_stores(page, stored):
     lines = {(line["study"], line["problem"], line["algorithm"]): line for line in shown}
     for row in summary.rows:
         line = lines[row.plan.study, row.plan.title, row.plan.algorithm]
-        runs = stored.runs(row.plan.candidates[row.chosen], row.plan.seed, range(row.plan.runs))
+        runs = stored.runs(row.plan.candidates[row.chosen], row.plan.seed, row.plan.runs)
         rewards = [stored.curve(run.key)[1][-1] / stored.curve(run.key)[0][-1] for run in runs]
         assert float(line["mean"]) == pytest.approx(np.mean(rewards), rel=1e-12)
         assert float(line["worst"]) == min(rewards)
@@ -247,7 +247,9 @@ def test_theory_is_what_the_library_says(page, stored):
         if (r.plan.problem, r.plan.algorithm) == ("ergodic 5", "aapi-paper")
     )
     candidate = cell.candidates[row.chosen]
-    parts = theory.analyse(aapi.run(candidate.algorithm, ergodic(5), 4000, 3, cell.seed, record=True)).decomposition
+    parts = theory.analyse(
+        aapi.run(candidate.algorithm, ergodic(5), 4000, 3, cell.plan.seed, record=True)
+    ).decomposition
     page.select_option("#theory-problem", "ergodic 5")
     page.locator("#theory-view button[data-value=pseudo]").click()
     titles = page.locator("#theory-panels h3").all_inner_texts()

@@ -77,7 +77,7 @@ def test_the_page_grows_while_runs_are_written(visit, tmp_path):
         mean = float(page.locator("#results td[data-column=mean]").first.get_attribute("data-value"))
         with Store(out, write=False) as store:
             key = store.plans()[0].candidates[0]
-            rewards = [each.average_reward for each in store.runs(key, 0, range(40))]
+            rewards = [each.average_reward for each in store.runs(key, 0, 40)]
         assert mean == pytest.approx(sum(rewards) / 40, rel=1e-12)
         page.wait_for_selector("#inside", state="visible", timeout=30_000)  # looked into at the end
     page.wait_for_function("() => document.getElementById('loading').textContent.includes('does not answer any more')")

@@ -14,7 +14,7 @@ from aapi.agent.score import Score
 from aapi.agent.spaces import check_same_spaces
 from aapi.checks import at_least
 from aapi.environments.continuing import Continuing
-from aapi.environments.known import Known, known
+from aapi.environments.env_defaults import EnvDefaults, env_defaults
 from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
 from aapi.files import uninterrupted
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from aapi.agent.representation import AgentFeatures, Bounds
     from aapi.agent.storage import EnvSnapshot
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array
     from aapi.environments.continuing import Episode
     from aapi.gymnasium_types import Env, Observation, Space
     from aapi.learners import Phase
@@ -69,16 +70,10 @@ class Agent:
     as learning in one go.
     """
 
-    def __init__(
-        self,
-        algorithm: AnyLearner,
-        env: Env,
-        features: AgentFeatures | None = None,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, algorithm: AnyLearner, env: Env, features: AgentFeatures | None = None, seed: int = 0) -> None:
         self.env: Continuing | None = continuing(env)
         # Bounds are known for what the environment itself shows, not for what wrappers make of it.
-        given = known(env) if env.observation_space == env.unwrapped.observation_space else Known()
+        given = env_defaults(env) if env.observation_space == env.unwrapped.observation_space else EnvDefaults()
         self._set_up(algorithm, env.observation_space, env.action_space, features, seed, (given.low, given.high))
 
     def _set_up(
@@ -96,7 +91,7 @@ class Agent:
         self.space: QSpace
         self.space, encode = represent(self.features, observations, self.num_actions, bounds, observation_space)
         self.simulation = GymnasiumSimulation(self.env, self.space, encode, seed)
-        self.session = Session(algorithm, self.simulation, keep=True)
+        self.session = Session(algorithm, self.simulation, copy_states=True)
         self.env_snapshot: EnvSnapshot | None = None  # where the environment was, of an agent from a file without one
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
         self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice
@@ -118,17 +113,17 @@ class Agent:
 
     @property
     def num_steps(self) -> int:
-        """Steps learnt from so far."""
+        """How many steps were taken so far."""
         return self.simulation.time
 
     @property
     def num_phases(self) -> int:
-        """Policies improved so far."""
+        """How many policies were improved so far."""
         return int(self.session.state.k)
 
     @property
     def total_reward(self) -> float:
-        """Earned in all steps so far."""
+        """The reward earned in all steps so far."""
         return self.simulation.total_reward
 
     def learn(
@@ -265,7 +260,7 @@ def continuing(env: Env) -> Continuing:
         return env
     if not isinstance(env, gymnasium.Env):
         raise InvalidInput(f"env must be a Gymnasium environment, not {env!r}")
-    given = Known() if holds_continuing(env) else known(env)
+    given = EnvDefaults() if holds_continuing(env) else env_defaults(env)
     return Continuing(env, ending=given.ending, limit=given.limit)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.errors import InvalidInput
-from aapi.learners.exploring import usual_steps
+from aapi.learners.exploring import default_steps
 
 if TYPE_CHECKING:
     from aapi.agent.storage import Description
@@ -56,6 +56,6 @@ def _explored(state: Arrays, old: Arrays, start: int) -> Arrays:
     spent = [array for name, array in state.items() if name.endswith("_explored")]
     found = {"start": np.array(start), "explored": spent[0] if spent else np.zeros(1, dtype=np.int64)}
     if "exploration" in old:
-        state = state | {"start": np.array(start + usual_steps(old["exploration"].shape))}
+        state = state | {"start": np.array(start + default_steps(old["exploration"].shape))}
         found |= {"excursion_runs": old["exploring"], "excursion_policies": old["exploration"]}
     return {f"inner_{name}": array for name, array in state.items()} | found

@@ -34,9 +34,8 @@ def default_features(observations: Observations) -> AgentFeatures:
 
 
 def represent(
-    features: AgentFeatures, observations: Observations, num_actions: int, bounds: Bounds,
-    space: Space,
-) -> tuple[QSpace, Encoder]:  # fmt: skip
+    features: AgentFeatures, observations: Observations, num_actions: int, bounds: Bounds, space: Space
+) -> tuple[QSpace, Encoder]:
     """The space of Q-functions, and a function from an observation to a state in it.
 
     bounds: lower and upper ones of the observation, where they are not those of its space.

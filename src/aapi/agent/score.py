@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from aapi.array_types import Array, Integers
 
 
 BATCHES = 20
@@ -20,8 +20,8 @@ BATCHES = 20
 class Score:
     """Rewards and actions of each step, (steps,), and the lengths and returns of the episodes that ended."""
 
-    rewards: NDArray[np.float64]
-    actions: NDArray[np.int64]
+    rewards: Array
+    actions: Integers
     num_actions: int
     lengths: tuple[int, ...]
     returns: tuple[float, ...]

@@ -259,7 +259,8 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
     short = stretch.start <= MOST_COUNTED or agent.algorithm.phase_steps is not None  # else counting may take long
     if not 0 <= state.k <= stretch.start:
         raise InvalidInput(f"{state.k} phases cannot end after {stretch.start} steps")
-    if short and agent.algorithm.knows_phases and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
+    known = short and agent.algorithm.schedule is not None
+    if known and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
         raise InvalidInput(f"{state.k} phases do not end after {stretch.start} steps")
     for memory in state.memories.values():
         memory.check_steps(stretch.start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, install_extra
 
 if TYPE_CHECKING:
     import os
@@ -19,7 +19,7 @@ class TensorBoard:
         try:
             from tensorboard.summary.writer.event_file_writer import EventFileWriter
         except ImportError:
-            raise InvalidInput("logging to TensorBoard needs the extra: pip install 'aapi[tensorboard]'") from None
+            raise InvalidInput(f"logging to TensorBoard needs the extra: {install_extra('tensorboard')}") from None
         self._writer: Any = EventFileWriter(str(folder))
 
     def __call__(self, progress: Progress) -> None:

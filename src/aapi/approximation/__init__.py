@@ -2,18 +2,11 @@
 
 from aapi.approximation.linear import Linear, LinearTemperature
 from aapi.approximation.linear_policy import LinearPolicy
-from aapi.approximation.space import NORMS, Array, Policy, QSpace, Surprise, Temperature
+from aapi.approximation.space import NORMS, Policy, QSpace, Surprise, Temperature
 from aapi.approximation.tabular import Tabular
+from aapi.array_types import Array
 
 __all__ = [
-    "NORMS",
-    "Array",
-    "Linear",
-    "LinearPolicy",
-    "LinearTemperature",
-    "Policy",
-    "QSpace",
-    "Surprise",
-    "Tabular",
+    "NORMS", "Array", "Linear", "LinearPolicy", "LinearTemperature", "Policy", "QSpace", "Surprise", "Tabular",
     "Temperature",
-]
+]  # fmt: skip

@@ -12,20 +12,16 @@ from aapi.kernels.elementary import exp
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from aapi.array_types import Array
 
 
-def boltzmann(index: NDArray[np.float64], temperature: NDArray[np.float64]) -> NDArray[np.float64]:
+def boltzmann(index: Array, temperature: Array) -> Array:
     """Policies of shape (runs, states, actions) from an index of that shape and temperatures of shape (runs, states).
 
     Shifted by the largest index, so that nothing overflows. At temperature zero, and in the limit towards it, all
     probability is spread evenly over the actions of the largest index: greedy, or uniform where the index is level.
     """
     temperature = np.ascontiguousarray(temperature, dtype=np.float64)
-    if temperature.shape != index.shape[:2]:
-        raise InvalidInput(
-            f"a learning rate must return an array of shape {index.shape[:2]}, (runs, states), not {temperature.shape}"
-        )
     if not temperature.min() >= 0.0:
         raise InvalidInput(f"a learning rate must return temperatures of at least 0, not {temperature.min()}")
     policy = np.empty_like(index)

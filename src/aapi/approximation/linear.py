@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +11,8 @@ import numpy as np
 from aapi.approximation.linear_policy import LinearPolicy, draw_action
 from aapi.approximation.normal_equations import NormalEquations, fit_weighted
 from aapi.approximation.projected_equations import equations_of_vectors
-from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import (
-    NOT_STORED,
-    Actor,
-    Array,
-    QSpace,
-    States,
-    Surprise,
-    Temperature,
-    as_numbers,
-    no_streams,
-)
+from aapi.approximation.reservoir import place_in_reservoir, reservoir_size
+from aapi.approximation.space import Actor, QSpace, States, Surprise, Temperature, as_numbers
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import Basis
@@ -32,10 +22,8 @@ from aapi.kernels.linalg import aligned_zeros, singular_regression
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from aapi.approximation.projected_equations import Equations
-    from aapi.array_types import Arrays
+    from aapi.array_types import Actions, Array, Arrays, Streams
 
 
 DEFAULT_SAMPLED = 30  # the paper's n_k for large state spaces
@@ -121,7 +109,7 @@ class Linear(QSpace):
         """The runs of one after those of the other."""
         return LinearPolicy.join(policies)
 
-    def actor(self, policy: LinearPolicy, stream: NDArray[np.uint64]) -> Actor:
+    def actor(self, policy: LinearPolicy, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         room = np.empty(2 * self.rows + self.num_actions + policy.differences.shape[2])
         return partial(
@@ -133,13 +121,12 @@ class Linear(QSpace):
         """No surprise yet."""
         wanted = DEFAULT_SAMPLED if num_sampled is None else num_sampled
         size = reservoir_size(wanted, num_phases) if wanted else 0
-        return LinearSurprise(np.zeros((runs, size, self.rows, self.num_actions)), norm == "span", num_phases,
-                              self.num_actions)  # fmt: skip
+        differences = np.zeros((runs, size, self.rows, self.num_actions))
+        return LinearSurprise(differences, span=norm == "span", num_phases=num_phases, num_actions=self.num_actions)
 
     def fit(
-        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float,
-        weights: Array | None = None,
-    ) -> Array:  # fmt: skip
+        self, states: States, actions: Actions, targets: Array, ridge: float, weights: Array | None = None
+    ) -> Array:
         """The weights of each action; 0 for one that was not taken."""
         q_hat = np.empty(self.shape(len(targets)))
         if weights is not None:
@@ -157,9 +144,8 @@ class Linear(QSpace):
         return q_hat
 
     def equations(
-        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States,
-        policy: LinearPolicy, trace: float,
-    ) -> Iterator[Equations]:  # fmt: skip
+        self, states: States, actions: Actions, rewards: Array, successors: States, policy: LinearPolicy, trace: float
+    ) -> Iterator[Equations]:
         """The projected equations of each run."""
         chances = self.probabilities(policy, successors)
         for run in range(len(rewards)):
@@ -175,23 +161,16 @@ class Linear(QSpace):
 class LinearSurprise(Surprise):
     """Some of the differences w_s − (weights of M_s), (runs, number, features, actions), from which norms are made.
 
-    A table of norms would need all states, so that `last` is None. span: (max − min)/2 in place of max |·|.
+    A table of norms would need all states, so that `last` is None.
     """
 
     differences: Array
-    span: bool = field(metadata=NOT_STORED)
-    num_phases: int | None = field(metadata=NOT_STORED)
-    num_actions: int = field(metadata=NOT_STORED)
-    k: int = field(default=0, metadata=NOT_STORED)
-    streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     def last(self) -> None:
         """There is no table of norms."""
 
-    def add(
-        self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]
-    ) -> LinearSurprise:
+    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: Streams) -> LinearSurprise:
         """Keep the difference of phase k in its place, in the room of the one before."""
         size = self.differences.shape[1]
         if size:
@@ -209,13 +188,12 @@ class LinearSurprise(Surprise):
     def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> LinearTemperature:
         """The differences of a fresh sample, scaled so that the root of their squares' sum is the temperature."""
         runs, size, num_features, num_actions = self.differences.shape
-        count = sample_size(self.k, num_sampled, size)
-        sample = draw_sample(self.k, size, count, keep_first, self.streams)
-        scales = scale * sample_scales(self.k, count, keep_first)
-        differences = aligned_zeros(runs, num_features, count * num_actions)
+        sample, scales = self._draw(num_sampled, keep_first, size)
+        width = len(scales) * num_actions
+        differences = aligned_zeros(runs, num_features, width)
         for run in range(runs):
-            chosen = scales[:, None, None] * self.differences[run, sample[run]]  # (count, features, actions)
-            differences[run, :, : count * num_actions] = chosen.transpose(1, 0, 2).reshape(num_features, -1)
+            chosen = (scale * scales)[:, None, None] * self.differences[run, sample[run]]  # (n_k, features, actions)
+            differences[run, :, :width] = chosen.transpose(1, 0, 2).reshape(num_features, -1)
         return LinearTemperature(np.zeros(runs), differences, self.span)
 
     def arrays(self) -> Arrays:

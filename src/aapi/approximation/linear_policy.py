@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.approximation.reservoir import root_of_squares
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import TILES, fill_features
@@ -19,9 +19,7 @@ from aapi.kernels.random import draw
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from aapi.array_types import Arrays
+    from aapi.array_types import Array, Arrays
     from aapi.features.basis import Basis
 
 
@@ -33,16 +31,16 @@ class LinearPolicy:
     difference s and action a in column s · actions + a. The norm is over actions: max |·|, or (max − min)/2 if `span`.
     """
 
-    index: NDArray[np.float64]
-    constant: NDArray[np.float64]
-    differences: NDArray[np.float64]
+    index: Array
+    constant: Array
+    differences: Array
     span: bool
 
     def check(self, shape: tuple[int, int, int]) -> LinearPolicy:
         """This policy as kernels need it, which check nothing, for a batch of weights of this shape; or an error."""
         runs, features, actions = shape
         index, constant, differences = (
-            np.ascontiguousarray(array, dtype=np.float64) for array in (self.index, self.constant, self.differences)
+            np.require(array, np.float64, ("C", "W")) for array in (self.index, self.constant, self.differences)
         )
         if (index.shape, constant.shape, differences.shape[:2]) != (
             (runs, actions, features),
@@ -58,11 +56,11 @@ class LinearPolicy:
             raise InvalidInput("a linear policy must have finite weights, and a constant of at least 0")
         return LinearPolicy(index, constant, differences, bool(self.span))
 
-    def probabilities(self, basis: Basis, observations: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probabilities(self, basis: Basis, observations: Array) -> Array:
         """π(·|x), (runs, n, actions), at observations of shape (runs, n, dimension)."""
         return self._evaluate(basis, observations)[0]
 
-    def temperature(self, basis: Basis, observations: NDArray[np.float64]) -> NDArray[np.float64]:
+    def temperature(self, basis: Basis, observations: Array) -> Array:
         """The temperatures, (runs, n), at observations of shape (runs, n, dimension)."""
         return self._evaluate(basis, observations)[1]
 
@@ -71,7 +69,7 @@ class LinearPolicy:
         runs, _, num_features = self.index.shape
         return LinearPolicy(self.index, np.zeros(runs), aligned_zeros(runs, num_features, 0), self.span)
 
-    def _evaluate(self, basis: Basis, observations: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    def _evaluate(self, basis: Basis, observations: Array) -> tuple[Array, ...]:
         runs, actions, _ = self.index.shape
         policy = self.check((runs, basis.num_features, actions))
         array = np.ascontiguousarray(observations, dtype=np.float64)
@@ -174,22 +172,13 @@ def softmax(index: Any, top: Any, heat: Any, probabilities: Any) -> None:
 
 @kernel
 def _root_sum(features: Any, differences: Any, num_actions: Any, span: Any, sparse: Any, products: Any) -> Any:
-    """(Σ_s ‖ψᵀ differences_s‖²)^½, without squares that over- or underflow."""
+    """(Σ_s ‖ψᵀ differences_s‖²)^½."""
     weigh(features, differences, sparse, products)
     count = products.size // num_actions
-    largest = 0.0
     for s in range(count):
         low = high = products[s * num_actions]
         for a in range(1, num_actions):
             low = min(low, products[s * num_actions + a])
             high = max(high, products[s * num_actions + a])
-        size = 0.5 * (high - low) if span else max(high, -low)
-        products[s] = size
-        largest = max(largest, size)
-    if not largest > 0.0:
-        return 0.0
-    total = 0.0
-    for s in range(count):
-        ratio = products[s] / largest
-        total += ratio * ratio
-    return largest * math.sqrt(total)
+        products[s] = 0.5 * (high - low) if span else max(high, -low)
+    return root_of_squares(products[:count])

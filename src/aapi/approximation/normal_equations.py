@@ -13,8 +13,7 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import add_product, add_row, aligned_zeros, factorise, solve_factorised
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Actions, Array
     from aapi.features.basis import Basis
 
 
@@ -50,9 +49,7 @@ class NormalEquations:
         self._near_halves, self._far_halves = np.zeros((2, BLOCK, paired(near))), aligned_zeros(2, BLOCK, 3 * far)
         self._even, self._odd = aligned_zeros(2, paired(near), 3 * far)
 
-    def fill(
-        self, observations: NDArray[np.float64], actions: NDArray[np.int32], targets: NDArray[np.float64], action: int
-    ) -> int:
+    def fill(self, observations: Array, actions: Actions, targets: Array, action: int) -> int:
         """Fill `gram` and `rhs` from the first steps, as many as targets, where the action was taken; their number."""
         for array in (self.gram, self._products, self._even, self._odd):
             array[:] = 0.0
@@ -211,9 +208,8 @@ def add_sparse(features: Any, depth: Any, gram: Any) -> None:
 
 
 def fit_weighted(
-    basis: Basis, states: NDArray[np.float64], actions: NDArray[np.int32], targets: NDArray[np.float64],
-    weights: NDArray[np.float64], ridge: float, q_hat: NDArray[np.float64],
-) -> bool:  # fmt: skip
+    basis: Basis, states: Array, actions: Actions, targets: Array, weights: Array, ridge: float, q_hat: Array
+) -> bool:
     """Fill in the weights of one run, (features, actions), from rows √u ψ; an action that was not taken has zeros.
 
     False if a regression is singular.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,13 +14,11 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import add_product, add_row, aligned_zeros
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.array_types import AnyArray
+    from aapi.array_types import Actions, AnyArray, Array
     from aapi.features.active import ActiveFeatures
     from aapi.features.basis import Basis
 
-    Steps = tuple[AnyArray, NDArray[np.int32], NDArray[np.float64], AnyArray]  # states … successors of a run
+    Steps = tuple[AnyArray, Actions, Array, AnyArray]  # states … successors of a run
 
 
 MOST_FEATURES = 5000  # whose equations take 200 MB
@@ -30,8 +27,7 @@ TINY = 1e-290  # what fades below it is nothing: denormal numbers, which never q
 DEPENDENT = 1e-10  # what elimination may leave of a squared feature before it counts as a combination of others
 
 
-@dataclass(frozen=True, eq=False)
-class Equations:
+class Equations(NamedTuple):
     """A w + g z̄ = b and ρ̄ᵀw = 0, for the weights w and the gain g of one run.
 
     A = Σ z_t (φ_t − φ̄(x_{t+1}))ᵀ, of which `transposed` is the transpose; b = Σ z_t r_t, `earned`; z̄ = Σ z_t, `totals`;
@@ -39,11 +35,11 @@ class Equations:
     block size, block size).
     """
 
-    transposed: NDArray[np.float64]
-    earned: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    gram: NDArray[np.float64]
+    transposed: Array
+    earned: Array
+    totals: Array
+    shares: Array
+    gram: Array
 
 
 def check_size(num_features: int) -> None:
@@ -55,16 +51,16 @@ def check_size(num_features: int) -> None:
         )
 
 
-def of_visits(features: ActiveFeatures, visits: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def of_visits(features: ActiveFeatures, visits: Array) -> tuple[Array, Array]:
     """Σ φφᵀ in blocks, and Σ φ."""
     gram = np.empty((features.num_blocks, features.block_size, features.block_size))
     shares = np.empty((features.num_blocks, features.block_size))
-    fill_gram(visits, features.starts, features.columns, features.values, gram)
-    fill_rhs(visits, features.starts, features.columns, features.values, shares)
+    fill_gram(visits, features, gram)
+    fill_rhs(visits, features, shares)
     return gram, shares.ravel()
 
 
-def _spread(gram: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def _spread(gram: Array, size: int) -> Array:
     """Upper triangles of blocks as one symmetric matrix."""
     matrix = np.zeros((size, size))
     for block, upper in enumerate(gram):
@@ -74,35 +70,27 @@ def _spread(gram: NDArray[np.float64], size: int) -> NDArray[np.float64]:
 
 
 def equations_of_sums(
-    features: ActiveFeatures, policy: NDArray[np.float64], visits: NDArray[np.float64], earned: NDArray[np.float64],
-    totals: NDArray[np.float64], arrivals: NDArray[np.float64], products: NDArray[np.float64],
+    features: ActiveFeatures, policy: Array, visits: Array, earned: Array,
+    totals: Array, arrivals: Array, products: Array,
 ) -> Equations:  # fmt: skip
     """The equations of a run from sums over its steps; see `Traces`. Without a trace, totals and products are empty."""
     gram, shares = of_visits(features, visits)
     transposed = products.copy() if products.size else _spread(gram, features.num_features)
-    _subtract_arrivals(
-        arrivals, policy, features.starts, features.columns, features.values, features.num_blocks,
-        features.block_size, transposed,
-    )  # fmt: skip
+    _subtract_arrivals(arrivals, policy, features, transposed)
     return Equations(transposed, earned, totals if products.size else shares, shares, gram)
 
 
-def equations_of_steps(
-    features: ActiveFeatures, policy: NDArray[np.float64], steps: Steps, decay: float
-) -> Equations:  # fmt: skip
+def equations_of_steps(features: ActiveFeatures, policy: Array, steps: Steps, decay: float) -> Equations:
     """The equations of a run from its steps, in a table."""
     check_size(features.num_features)
     size = features.num_features
     transposed, (earned, totals), visits = np.zeros((size, size)), np.zeros((2, size)), np.zeros(policy.shape)
-    _add_steps(
-        *steps, policy, decay, features.starts, features.columns, features.values, features.num_blocks,
-        features.block_size, transposed, earned, totals, visits,
-    )  # fmt: skip
+    _add_steps(*steps, policy, decay, features, transposed, earned, totals, visits)
     gram, shares = of_visits(features, visits)
     return Equations(transposed, earned, totals, shares, gram)
 
 
-def equations_of_vectors(basis: Basis, chances: NDArray[np.float64], steps: Steps, decay: float) -> Equations:
+def equations_of_vectors(basis: Basis, chances: Array, steps: Steps, decay: float) -> Equations:
     """The equations of a run from its steps between vectors. chances: of the actions at the successors.
 
     Without a trace z_t has one block, that of a_t, and steps are taken in action by action, each in its own room.
@@ -129,40 +117,42 @@ def equations_of_vectors(basis: Basis, chances: NDArray[np.float64], steps: Step
 
 
 @kernel
-def _subtract_arrivals(
-    arrivals: Any, policy: Any, starts: Any, columns: Any, values: Any, num_blocks: Any, block_size: Any,
-    transposed: Any,
-) -> None:  # fmt: skip
-    """Σ φ̄(x_{t+1}) z_tᵀ, from where the traces arrived."""
+def _subtract_arrivals(arrivals: Any, policy: Any, features: Any, transposed: Any) -> None:
+    """Subtract Σ φ̄(x_{t+1}) z_tᵀ, given where the traces arrived."""
+    starts, columns, values = features.starts, features.columns, features.values
+    stride = features.block_size if features.num_blocks > 1 else 0  # from the features of an action to the next's
     num_states, num_actions = policy.shape
     for x in range(num_states):
         for a in range(num_actions):
             if policy[x, a] > 0.0:
-                pair, offset = x * num_actions + a, a * block_size if num_blocks > 1 else 0
+                pair, offset = x * num_actions + a, a * stride
                 for i in range(starts[pair], starts[pair + 1]):
                     add_row(transposed[offset + columns[i]], -policy[x, a] * values[i], arrivals[x])
 
 
 @kernel
 def _add_steps(
-    states: Any, actions: Any, rewards: Any, successors: Any, policy: Any, decay: Any, starts: Any, columns: Any,
-    values: Any, num_blocks: Any, block_size: Any, transposed: Any, earned: Any, totals: Any, visits: Any,
+    states: Any, actions: Any, rewards: Any, successors: Any, policy: Any, decay: Any, features: Any, transposed: Any,
+    earned: Any, totals: Any, visits: Any,
 ) -> None:  # fmt: skip
     """What `Traces` would give for these steps alone, in room that does not depend on the number of states."""
     num_actions = policy.shape[1]
+    starts, columns, values = features.starts, features.columns, features.values
+    stride = features.block_size if features.num_blocks > 1 else 0  # from the features of an action to the next's
     trace = np.zeros(earned.size)
     for t in range(rewards.size):
-        x, action, after = int(states[t]), int(actions[t]), int(successors[t])
+        x, action = int(states[t]), int(actions[t])
         visits[x, action] += 1.0
-        pair, offset = x * num_actions + action, action * block_size if num_blocks > 1 else 0
+        pair, offset = x * num_actions + action, action * stride
         fade(trace, decay)
         for i in range(starts[pair], starts[pair + 1]):
             trace[offset + columns[i]] += values[i]
         for i in range(starts[pair], starts[pair + 1]):
             add_row(transposed[offset + columns[i]], values[i], trace)
+        after = int(successors[t])
         for a in range(num_actions):
             if policy[after, a] > 0.0:
-                pair, offset = after * num_actions + a, a * block_size if num_blocks > 1 else 0
+                pair, offset = after * num_actions + a, a * stride
                 for i in range(starts[pair], starts[pair + 1]):
                     add_row(transposed[offset + columns[i]], -policy[after, a] * values[i], trace)
         add_row(totals, 1.0, trace)

@@ -16,7 +16,7 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.random import draw, sample_without_replacement
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from aapi.array_types import Array, Integers, Streams
 
 
 ROOM = 10  # a reservoir holds so many times what a sample takes
@@ -36,7 +36,7 @@ def sample_size(phase: int, num_sampled: int, size: int) -> int:
     return count
 
 
-def place_in_reservoir(phase: int, size: int, streams: NDArray[np.uint64]) -> NDArray[np.int64]:
+def place_in_reservoir(phase: int, size: int, streams: Streams) -> Integers:
     """For each run, the place that the difference of `phase`, counted from 1, takes; −1 if none."""
     if phase <= size:
         return np.full(len(streams), phase - 1)
@@ -45,9 +45,7 @@ def place_in_reservoir(phase: int, size: int, streams: NDArray[np.uint64]) -> ND
     return places
 
 
-def draw_sample(
-    phase: int, size: int, count: int, keep_first: bool, streams: NDArray[np.uint64]
-) -> NDArray[np.int64]:  # fmt: skip
+def draw_sample(phase: int, size: int, count: int, keep_first: bool, streams: Streams) -> Integers:
     """For each run the places, (runs, count), of `count` differences out of 1 … `phase`, the first surely if wished."""
     if count == phase:
         return np.tile(np.arange(count), (len(streams), 1))
@@ -56,7 +54,7 @@ def draw_sample(
     return sample
 
 
-def sample_scales(phase: int, count: int, keep_first: bool) -> NDArray[np.float64]:
+def sample_scales(phase: int, count: int, keep_first: bool) -> Array:
     """By what to multiply the differences of a sample so that the sum of squares estimates that of all, (count,)."""
     if not keep_first:
         return np.full(count, math.sqrt(phase / count))
@@ -86,3 +84,18 @@ def _sample(phase: Any, size: Any, keep_first: Any, streams: Any, sample: Any) -
             others[i] += 1
         if with_first:
             sample[run, 0] = 0
+
+
+@kernel
+def root_of_squares(sizes: Any) -> Any:
+    """(Σ size²)^½ of numbers that are not negative, without squares that over- or underflow."""
+    largest = 0.0
+    for i in range(sizes.size):
+        largest = max(largest, sizes[i])
+    if not largest > 0.0:
+        return 0.0
+    total = 0.0
+    for i in range(sizes.size):
+        ratio = sizes[i] / largest
+        total += ratio * ratio
+    return largest * math.sqrt(total)

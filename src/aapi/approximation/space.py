@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aapi.array_types import AnyArray
+from aapi.approximation.reservoir import draw_sample, sample_scales, sample_size
+from aapi.array_types import Actions, AnyArray, Array, Integers, Streams
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
 
 
-Array: TypeAlias = NDArray[np.float64]
 States: TypeAlias = AnyArray  # whole numbers, or vectors, with an axis more
 # A table (runs, states, actions) or a `LinearPolicy`, a number for each state or a `LinearTemperature`: what they are
 # is between a space and its simulation.
@@ -30,30 +30,35 @@ NORMS = ("sup", "span")
 NOT_STORED = {"stored": False}  # metadata of fields of a state that are not saved with it: they follow from the rest
 
 
-def no_streams() -> NDArray[np.uint64]:
+def no_streams() -> Streams:
     """The random streams of no run."""
     return np.empty((0, 4), dtype=np.uint64)
 
 
 def as_numbers(values: object, what: str) -> Array:
-    """What a part returned as an array of numbers, in the order that kernels need; or an error."""
+    """What a part returned as an array of numbers as kernels need it, in C's order and writeable; or an error."""
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":
             raise TypeError
     except (TypeError, ValueError):
         raise InvalidInput(f"{what} must return numbers, not {type(values).__name__}") from None
-    return np.ascontiguousarray(array, dtype=np.float64) if array.ndim else array.astype(np.float64)
+    return np.require(array, np.float64, ("C", "W")) if array.ndim else array.astype(np.float64)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Surprise(ABC):
     """‖Q̂_s − M_s‖ for s = 1 … k in every run and state, or as much as is remembered of it.
 
-    num_phases: how many there will be, if that is known. num_actions: A.
+    span: the norm is (max − min)/2 over actions, in place of max |·|. num_phases: how many there will be, if that is
+    known. num_actions: A. streams: random streams for samples of the past.
     """
 
-    num_phases: int | None
-    num_actions: int
+    span: bool = field(metadata=NOT_STORED)
+    num_phases: int | None = field(metadata=NOT_STORED)
+    num_actions: int = field(metadata=NOT_STORED)
+    k: int = field(default=0, metadata=NOT_STORED)
+    streams: Streams = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     @abstractmethod
@@ -61,7 +66,7 @@ class Surprise(ABC):
         """‖Q̂_k − M_k‖, (runs, states); None where states cannot be listed."""
 
     @abstractmethod
-    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]) -> Surprise:
+    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: Streams) -> Surprise:
         """Take in weight · ‖Q̂_k − M_k‖; it may use the room of the one before."""
 
     @abstractmethod
@@ -71,6 +76,12 @@ class Surprise(ABC):
     @abstractmethod
     def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> Temperature:
         """The same, estimated from `num_sampled` of the past differences, drawn anew by every run."""
+
+    def _draw(self, num_sampled: int, keep_first: bool, size: int) -> tuple[Integers, Array]:
+        """The places of a sample in a reservoir, (runs, n_k), and by what to multiply what is there, (n_k,)."""
+        count = sample_size(self.k, num_sampled, size)
+        sample = draw_sample(self.k, size, count, keep_first, self.streams)
+        return sample, sample_scales(self.k, count, keep_first)
 
 
 class QSpace(ABC):
@@ -93,7 +104,7 @@ class QSpace(ABC):
     model: FiniteMDP | None = None
 
     def shape(self, runs: int) -> tuple[int, int, int]:
-        """Of the Q-functions of so many runs."""
+        """The shape of the Q-functions of so many runs."""
         return runs, self.rows, self.num_actions
 
     def describe(self) -> str:
@@ -148,7 +159,7 @@ class QSpace(ABC):
     def probabilities(self, policy: Policy, states: States) -> Array:
         """π(·|x), (runs, n, actions), at `n` states of each run."""
 
-    def action_probabilities(self, policy: Policy, states: States, actions: NDArray[np.int32]) -> Array:
+    def action_probabilities(self, policy: Policy, states: States, actions: Actions) -> Array:
         """π(a|x) of actions that were taken, (runs, n)."""
         every = self.probabilities(policy, states)
         return np.asarray(np.take_along_axis(every, actions[:, :, None], axis=2)[:, :, 0])
@@ -166,7 +177,7 @@ class QSpace(ABC):
         """The policies of several batches as one."""
 
     @abstractmethod
-    def actor(self, policy: Policy, stream: NDArray[np.uint64]) -> Actor:
+    def actor(self, policy: Policy, stream: Streams) -> Actor:
         """A function that draws an action for a state of the first run."""
 
     @abstractmethod
@@ -175,7 +186,7 @@ class QSpace(ABC):
 
     @abstractmethod
     def fit(
-        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float, weights: Array | None = None
+        self, states: States, actions: Actions, targets: Array, ridge: float, weights: Array | None = None
     ) -> Array:
         """Q = φᵀw with w = argmin Σ_t u_t (φ(x_t, a_t)ᵀw − target_t)² + ridge ‖w‖², in every run.
 
@@ -184,9 +195,8 @@ class QSpace(ABC):
 
     @abstractmethod
     def equations(
-        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States, policy: Policy,
-        trace: float,
-    ) -> Iterator[Equations]:  # fmt: skip
+        self, states: States, actions: Actions, rewards: Array, successors: States, policy: Policy, trace: float
+    ) -> Iterator[Equations]:
         """The projected equations of LSTD-Q(λ) for a policy, run by run, from steps, (runs, n)."""
 
     @abstractmethod

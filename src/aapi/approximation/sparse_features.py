@@ -11,9 +11,10 @@ from aapi.kernels.linalg import factorise, solve_factorised
 
 
 @kernel
-def fill_gram(visits: Any, starts: Any, columns: Any, values: Any, gram: Any) -> None:
+def fill_gram(visits: Any, features: Any, gram: Any) -> None:
     """The upper triangle of Σ visits(x, a) φ(x, a) φ(x, a)ᵀ, block by block, from visits of shape (states, actions)."""
     num_states, num_actions = visits.shape
+    starts, columns, values = features.starts, features.columns, features.values
     gram[:] = 0.0
     for x in range(num_states):
         for a in range(num_actions):
@@ -26,9 +27,10 @@ def fill_gram(visits: Any, starts: Any, columns: Any, values: Any, gram: Any) ->
 
 
 @kernel
-def fill_rhs(targets: Any, starts: Any, columns: Any, values: Any, rhs: Any) -> None:
+def fill_rhs(targets: Any, features: Any, rhs: Any) -> None:
     """Σ φ(x, a) targets(x, a), where targets, of shape (states, actions), are sums over the visits of a pair."""
     num_states, num_actions = targets.shape
+    starts, columns, values = features.starts, features.columns, features.values
     rhs[:] = 0.0
     for x in range(num_states):
         for a in range(num_actions):
@@ -40,9 +42,10 @@ def fill_rhs(targets: Any, starts: Any, columns: Any, values: Any, rhs: Any) -> 
 
 
 @kernel
-def predict(weights: Any, starts: Any, columns: Any, values: Any, table: Any) -> None:
+def predict(weights: Any, features: Any, table: Any) -> None:
     """table(x, a) = φ(x, a)ᵀ weights."""
     num_states, num_actions = table.shape
+    starts, columns, values = features.starts, features.columns, features.values
     for x in range(num_states):
         for a in range(num_actions):
             pair = x * num_actions + a
@@ -83,23 +86,20 @@ def fit_averages(states: Any, actions: Any, targets: Any, weights: Any, ridge: A
 
 
 @kernel
-def fit_features(
-    states: Any, actions: Any, targets: Any, weights: Any, ridge: Any, starts: Any, columns: Any, values: Any,
-    num_blocks: Any, block_size: Any, q_hat: Any,
-) -> Any:  # fmt: skip
+def fit_features(states: Any, actions: Any, targets: Any, weights: Any, ridge: Any, features: Any, q_hat: Any) -> Any:
     """Regression on sparse features: normal equations of each block, by Cholesky. False if one is singular."""
     num_runs, num_states, num_actions = q_hat.shape
     visits = np.empty((num_states, num_actions))
-    gram = np.empty((num_blocks, block_size, block_size))
-    found = np.empty((num_blocks, block_size))
+    gram = np.empty((features.num_blocks, features.block_size, features.block_size))
+    found = np.empty((features.num_blocks, features.block_size))
     for run in range(num_runs):
         q = q_hat[run]
         _sum_targets(states, actions, targets, weights, run, visits, q)
-        fill_gram(visits, starts, columns, values, gram)
-        fill_rhs(q, starts, columns, values, found)
-        for block in range(num_blocks):
+        fill_gram(visits, features, gram)
+        fill_rhs(q, features, found)
+        for block in range(features.num_blocks):
             if not factorise(gram[block], ridge):
                 return False
             solve_factorised(gram[block], found[block])
-        predict(found, starts, columns, values, q)
+        predict(found, features, q)
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +11,8 @@ import numpy as np
 
 from aapi.approximation.boltzmann import boltzmann
 from aapi.approximation.projected_equations import equations_of_steps
-from aapi.approximation.reservoir import draw_sample, place_in_reservoir, reservoir_size, sample_scales, sample_size
-from aapi.approximation.space import (
-    NOT_STORED,
-    Actor,
-    Array,
-    QSpace,
-    States,
-    Surprise,
-    Temperature,
-    as_numbers,
-    no_streams,
-)
+from aapi.approximation.reservoir import place_in_reservoir, reservoir_size, root_of_squares
+from aapi.approximation.space import Actor, QSpace, States, Surprise, Temperature, as_numbers
 from aapi.approximation.sparse_features import fit_averages, fit_features, predict
 from aapi.checks import check_indices
 from aapi.errors import InvalidInput
@@ -33,9 +23,8 @@ from aapi.kernels.random import draw
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Actions, Array, Streams
     from aapi.features.active import ActiveFeatures
     from aapi.mdp import FiniteMDP
 
@@ -110,7 +99,7 @@ class Tabular(QSpace):
         """Tables one after the other."""
         return np.concatenate(policies)
 
-    def actor(self, policy: Array, stream: NDArray[np.uint64]) -> Actor:
+    def actor(self, policy: Array, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         return partial(_draw_action, np.ascontiguousarray(policy[0]), stream)
 
@@ -118,27 +107,25 @@ class Tabular(QSpace):
         """No surprise yet."""
         size = reservoir_size(num_sampled, num_phases) if num_sampled else 0
         zeros = np.zeros((runs, self.rows))
-        return TabularSurprise(zeros, zeros, np.zeros((size, runs, self.rows)), norm == "span", num_phases,
-                               self.num_actions)  # fmt: skip
+        sample = np.zeros((size, runs, self.rows))
+        return TabularSurprise(
+            zeros, zeros, sample, span=norm == "span", num_phases=num_phases, num_actions=self.num_actions
+        )
 
     def fit(
-        self, states: States, actions: NDArray[np.int32], targets: Array, ridge: float,
-        weights: Array | None = None,
-    ) -> Array:  # fmt: skip
+        self, states: States, actions: Actions, targets: Array, ridge: float, weights: Array | None = None
+    ) -> Array:
         """The table of φᵀw; with one-hot features, averages of the targets of each pair."""
-        q_hat, f = np.empty(self.shape(len(targets))), self.features
-        if f.one_hot:
+        q_hat = np.empty(self.shape(len(targets)))
+        if self.features.one_hot:
             fit_averages(states, actions, targets, weights, ridge, q_hat)
-        elif not fit_features(
-            states, actions, targets, weights, ridge, f.starts, f.columns, f.values, f.num_blocks, f.block_size, q_hat
-        ):
+        elif not fit_features(states, actions, targets, weights, ridge, self.features, q_hat):
             raise singular_regression(ridge)
         return q_hat
 
     def equations(
-        self, states: States, actions: NDArray[np.int32], rewards: Array, successors: States,
-        policy: Array, trace: float,
-    ) -> Iterator[Equations]:  # fmt: skip
+        self, states: States, actions: Actions, rewards: Array, successors: States, policy: Array, trace: float
+    ) -> Iterator[Equations]:
         """The projected equations of each run."""
         table = np.ascontiguousarray(policy)
         for run in range(len(rewards)):
@@ -148,7 +135,7 @@ class Tabular(QSpace):
     def from_weights(self, blocks: Array) -> Array:
         """The table of φᵀw."""
         table = np.empty((self.rows, self.num_actions))
-        predict(blocks, self.features.starts, self.features.columns, self.features.values, table)
+        predict(blocks, self.features, table)
         return table
 
 
@@ -156,27 +143,19 @@ class Tabular(QSpace):
 class TabularSurprise(Surprise):
     """size: ‖Q̂_k − M_k‖; root_sum: (Σ_{s≤k} ‖Q̂_s − M_s‖²)^½, both (runs, states).
 
-    sample: some of the past sizes, (number, runs, states), for rates that sample; else none. span: (max − min)/2 in
-    place of max |·| over the actions.
+    sample: some of the past sizes, (number, runs, states), for rates that sample; else none.
     """
 
     size: Array
     root_sum: Array
     sample: Array
-    span: bool = field(metadata=NOT_STORED)
-    num_phases: int | None = field(metadata=NOT_STORED)
-    num_actions: int = field(metadata=NOT_STORED)
-    k: int = field(default=0, metadata=NOT_STORED)
-    streams: NDArray[np.uint64] = field(default_factory=no_streams, metadata=NOT_STORED)
 
     @property
     def last(self) -> Array:
         """‖Q̂_k − M_k‖, (runs, states)."""
         return self.size
 
-    def add(
-        self, k: int, q_hat: Array, prediction: Array, weight: float, streams: NDArray[np.uint64]
-    ) -> TabularSurprise:
+    def add(self, k: int, q_hat: Array, prediction: Array, weight: float, streams: Streams) -> TabularSurprise:
         """The sizes of phase k, and the root of the sum of squares with them in it."""
         size, root_sum = np.empty_like(self.size), np.empty_like(self.root_sum)
         if not _measure(q_hat, prediction, self.span, weight, self.root_sum, size, root_sum):
@@ -185,7 +164,7 @@ class TabularSurprise(Surprise):
             places = place_in_reservoir(k, len(self.sample), streams)
             runs = np.flatnonzero(places >= 0)
             self.sample[places[runs], runs] = size[runs]
-        return TabularSurprise(size, root_sum, self.sample, self.span, self.num_phases, self.num_actions, k, streams)
+        return replace(self, size=size, root_sum=root_sum, k=k, streams=streams)
 
     def root(self, scale: float = 1.0) -> Array:
         """Exactly, (runs, states)."""
@@ -193,10 +172,9 @@ class TabularSurprise(Surprise):
 
     def sampled_root(self, scale: float, num_sampled: int, keep_first: bool = False) -> Array:
         """An estimate from a few past sizes, (runs, states)."""
-        count = sample_size(self.k, num_sampled, len(self.sample))
-        chosen = draw_sample(self.k, len(self.sample), count, keep_first, self.streams)
+        chosen, scales = self._draw(num_sampled, keep_first, len(self.sample))
         root = np.empty_like(self.root_sum)
-        _sampled_root(self.sample, chosen, sample_scales(self.k, count, keep_first), root)
+        _sampled_root(self.sample, chosen, scales, root)
         return scale * root
 
 
@@ -233,9 +211,7 @@ def _cumulate(policy: Any, cumulated: Any) -> Any:
 
 
 @kernel
-def _measure(
-    q_hat: Any, predicted: Any, span: Any, weight: Any, before: Any, size: Any, root_sum: Any
-) -> Any:  # fmt: skip
+def _measure(q_hat: Any, predicted: Any, span: Any, weight: Any, before: Any, size: Any, root_sum: Any) -> Any:
     """The size of the surprise, and the root of the sum of squares; false if a value is not finite."""
     num_runs, num_states, num_actions = q_hat.shape
     for run in range(num_runs):
@@ -260,19 +236,13 @@ def _measure(
 
 @kernel
 def _sampled_root(surprises: Any, sample: Any, scales: Any, out: Any) -> None:
-    """(Σ_{s in sample} (scale_s surprise_s)²)^½ for every run and state, without squares that over- or underflow."""
-    num_runs, num_states = out.shape
-    for run in range(num_runs):
-        for x in range(num_states):
-            largest = 0.0
-            for i in range(sample.shape[1]):
-                largest = max(largest, scales[i] * surprises[sample[run, i], run, x])
-            total = 0.0
-            if largest > 0.0:
-                for i in range(sample.shape[1]):
-                    ratio = scales[i] * surprises[sample[run, i], run, x] / largest
-                    total += ratio * ratio
-            out[run, x] = largest * math.sqrt(total)
+    """(Σ_{s in sample} (scale_s surprise_s)²)^½ for every run and state."""
+    sizes = np.empty(sample.shape[1])
+    for run in range(out.shape[0]):
+        for x in range(out.shape[1]):
+            for i in range(sizes.size):
+                sizes[i] = scales[i] * surprises[sample[run, i], run, x]
+            out[run, x] = root_of_squares(sizes)
 
 
 @kernel

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from aapi.cli.parser import add_command, add_json
 from aapi.cli.text import print_table
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, install_extra
 from aapi.registry.gymnasium_ids import make_environment
 
 if TYPE_CHECKING:
@@ -33,22 +34,19 @@ EXAMPLES = """examples:
 MOST_FRAMES, WIDEST = 500, 400
 
 
-def add_command(commands: Commands) -> None:
+def add_evaluate(commands: Commands) -> None:
     """Add `evaluate` to the command line."""
-    command = commands.add_parser(
-        "evaluate",
-        help="run a saved agent, and film it",
+    command = add_command(
+        commands, "evaluate", evaluate, epilog=EXAMPLES, help="run a saved agent, and film it",
         description="Run a saved agent in its environment, without learning.",
-        epilog=EXAMPLES,
-    )
+    )  # fmt: skip
     command.add_argument("agent", help="a file that aapi train saved")
     command.add_argument("--steps", type=int, default=2000, metavar="T", help="default: 2000")
     command.add_argument("--seed", type=int, default=1000, metavar="S", help="seed of the environment (default: 1000)")
     command.add_argument("--deterministic", action="store_true", help="take the most likely action, not a random one")
     command.add_argument("--env", metavar="ID", help="the environment, if its id has changed")
-    command.add_argument("--video", metavar="FILE.gif", help="film it (pip install 'aapi[video]')")
-    command.add_argument("--json", action="store_true", help="print one JSON object")
-    command.set_defaults(run=evaluate)
+    command.add_argument("--video", metavar="FILE.gif", help=f"film it ({install_extra('video')})")
+    add_json(command)
 
 
 def evaluate(options: argparse.Namespace) -> None:
@@ -104,7 +102,7 @@ class Film:
         try:
             import PIL.Image
         except ImportError:
-            raise InvalidInput("a video needs the extra: pip install 'aapi[video]'") from None
+            raise InvalidInput(f"a video needs the extra: {install_extra('video')}") from None
         if Path(path).suffix.lower() != ".gif":
             raise InvalidInput(f"--video must name a .gif file, not {path!r}")
         if not Path(path).parent.is_dir():

@@ -10,8 +10,15 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import aapi
-from aapi.cli import evaluate, export, figures, report, reproduce, run, solve, sweep, theory, train, tune, watch
+from aapi.cli.evaluate import add_evaluate
 from aapi.cli.parser import Parser
+from aapi.cli.results import add_export, add_figures, add_report, add_watch
+from aapi.cli.run import add_run
+from aapi.cli.solve import add_solve
+from aapi.cli.studies import add_reproduce, add_sweep
+from aapi.cli.theory import add_theory
+from aapi.cli.train import add_train
+from aapi.cli.tune import add_tune
 from aapi.errors import AapiError
 
 if TYPE_CHECKING:
@@ -41,8 +48,11 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"aapi {aapi.__version__}")
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
-    for module in (reproduce, sweep, watch, report, figures, tune, export, train, evaluate, run, theory, solve):
-        module.add_command(commands)
+    for add in (
+        add_reproduce, add_sweep, add_watch, add_report, add_figures, add_tune, add_export, add_train, add_evaluate,
+        add_run, add_theory, add_solve,
+    ):  # fmt: skip
+        add(commands)
     return top
 
 

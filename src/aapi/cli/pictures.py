@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aapi.cli.text import bar, coloured, fancy, line_length, marks
+from aapi.cli.text import BLUE, FAINT, bar, coloured, fancy, line_length, marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ LEAST_WIDTH = 8  # of bars
 
 def solution_picture(mdp: FiniteMDP, solution: Solution) -> Iterator[str]:
     """The optimal policy in the states it visits in the long run, or in all, with the share of time spent in each."""
-    shape, shares = _grid(mdp), _shares(mdp, solution)
-    if shares is None:
-        return
+    if not _is_small(mdp) or len(solution.values.chain.recurrent_classes) > 1:
+        return  # with several classes, the shares depend on the start
+    shape, shares = _grid(mdp), solution.values.stationary_distribution
     if shape is not None:
         yield "the optimal policy, row by row, in the states it visits in the long run:"
         yield from _rows(mdp, shape, solution.policy, shares > 0.0)
@@ -35,7 +35,7 @@ def solution_picture(mdp: FiniteMDP, solution: Solution) -> Iterator[str]:
         return
     yield f"{'state':<{states}}  {'action':<{actions}}  share of time"
     for label, action, share in zip(labels, solution.policy, shares, strict=True):
-        drawn = coloured(bar(share / max(shares), width), 34)
+        drawn = coloured(bar(share / max(shares), width), BLUE)
         yield f"{label:<{states}}  {names[action]:<{actions}}  {share:<6.3f}  {drawn}".rstrip()
 
 
@@ -57,44 +57,38 @@ def learned_picture(mdp: FiniteMDP, policies: NDArray[np.float64]) -> Iterator[s
         return
     yield "probability of the optimal action at the end, mean over runs, by state:"
     for label, chance in zip(labels, mean[range(mdp.num_states), solve(mdp).policy], strict=True):
-        yield f"  {label:>{states}}  {chance:.3f}  {coloured(bar(chance, width), 34)}".rstrip()
+        yield f"  {label:>{states}}  {chance:.3f}  {coloured(bar(chance, width), BLUE)}".rstrip()
 
 
 def _rows(
     mdp: FiniteMDP, shape: tuple[int, int], actions: NDArray[np.int64], shown: NDArray[np.bool_]
 ) -> Iterator[str]:
-    letters = [coloured(mark, 34) for mark in marks(_action_names(mdp))]
+    letters = [coloured(mark, BLUE) for mark in marks(_action_names(mdp))]
     drawn = [letters[action] if show else _dot() for action, show in zip(actions, shown, strict=True)]
     for row in range(shape[0]):
         yield "  " + " ".join(drawn[row * shape[1] : (row + 1) * shape[1]])
 
 
 def _dot() -> str:
-    return coloured("·" if fancy() else ".", 2)
+    return coloured("·" if fancy() else ".", FAINT)
 
 
-def _action_names(mdp: FiniteMDP) -> Sequence[str]:
-    return _printable(mdp.action_names or [f"action {action}" for action in range(mdp.num_actions)])
-
-
-def _printable(names: Sequence[str]) -> list[str]:
-    """Names with ? for control characters, which a model file may contain."""
+def _names(given: Sequence[str] | None, default: str, count: int) -> list[str]:
+    """Names with ? for control characters, which a model file may contain; numbers, if there are none."""
+    names = given or [default.format(number) for number in range(count)]
     return ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names]
 
 
-def _state_labels(mdp: FiniteMDP) -> Sequence[str]:
-    return _printable(mdp.state_names or [str(state) for state in range(mdp.num_states)])
+def _action_names(mdp: FiniteMDP) -> list[str]:
+    return _names(mdp.action_names, "action {}", mdp.num_actions)
+
+
+def _state_labels(mdp: FiniteMDP) -> list[str]:
+    return _names(mdp.state_names, "{}", mdp.num_states)
 
 
 def _is_small(mdp: FiniteMDP) -> bool:
     return mdp.num_states <= MOST_ROWS or _grid(mdp) is not None
-
-
-def _shares(mdp: FiniteMDP, solution: Solution) -> NDArray[np.float64] | None:
-    """The share of time that the optimal policy spends in each state; None if that depends on the start."""
-    if not _is_small(mdp) or len(solution.values.chain.recurrent_classes) > 1:
-        return None
-    return solution.values.stationary_distribution
 
 
 def _grid(mdp: FiniteMDP) -> tuple[int, int] | None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from typing import TYPE_CHECKING
 
+from aapi.cli import arguments
+from aapi.cli.parser import add_command, add_json
 from aapi.cli.pictures import solution_picture
-from aapi.cli.problems import add_problem_arguments, read_problem
 from aapi.cli.text import plural, print_picture, print_table
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.progress import showing_progress
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -32,40 +34,39 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(commands: Commands) -> None:
+def add_solve(commands: Commands) -> None:
     """Add `solve` to the command line."""
-    command = commands.add_parser(
-        "solve",
-        help="optimal gain and policy of a finite problem, certified",
+    command = add_command(
+        commands, "solve", solve, epilog=EXAMPLES, help="optimal gain and policy of a finite problem, certified",
         description="Solve a finite problem exactly: optimal average reward, policy, bias, and how its chain mixes.",
-        epilog=EXAMPLES,
-    )
-    add_problem_arguments(command)
+    )  # fmt: skip
+    arguments.add_problem(command)
     command.add_argument("--measures", action="store_true", help="also how hard the model is, over all its policies")
-    command.add_argument("--json", action="store_true", help="print one JSON object instead of the table")
-    command.set_defaults(run=run)
+    add_json(command, "print one JSON object instead of the table")
 
 
-def run(options: argparse.Namespace) -> None:
+def solve(options: argparse.Namespace) -> None:
     """Solve and print."""
-    from aapi.mdp import FiniteMDP, solve
+    from aapi.mdp import FiniteMDP
+    from aapi.mdp import solve as optimum
 
-    mdp = read_problem(options)
+    mdp = arguments.read_problem(options)
     if not isinstance(mdp, FiniteMDP):
         raise InvalidInput(f"{options.problem} has no finite model to solve: learn it with aapi run {options.problem}")
-    solution = solve(mdp)
-    summary = summarise(mdp, solution)
+    solution = optimum(mdp)
+    summary = _summary(mdp, solution)
     if options.measures:
         with showing_progress(not options.json and sys.stderr.isatty()):
-            summary |= measures(mdp, solution)
+            summary |= _measures(mdp, solution)
     if options.json:
         print(json.dumps(summary, allow_nan=False))
     else:
-        show(options.problem, solution, summary)
+        size = f": {plural(mdp.num_states, 'state')}, {plural(mdp.num_actions, 'action')}"
+        print_table(options.problem, size, _rows(solution, summary))
         print_picture(solution_picture(mdp, solution))
 
 
-def summarise(mdp: FiniteMDP, solution: Solution) -> JsonObject:
+def _summary(mdp: FiniteMDP, solution: Solution) -> JsonObject:
     """What `--json` prints; what does not exist is None, with a reason."""
     chain = solution.values.chain
     return {
@@ -82,7 +83,7 @@ def summarise(mdp: FiniteMDP, solution: Solution) -> JsonObject:
     }
 
 
-def measures(mdp: FiniteMDP, solution: Solution) -> JsonObject:
+def _measures(mdp: FiniteMDP, solution: Solution) -> JsonObject:
     """What `--measures` adds."""
     from aapi.mdp import diameter, mismatch, optimal_mismatch, worst_mixing_time
 
@@ -108,12 +109,6 @@ def _if_exists(name: str, compute: Callable[[], Json]) -> JsonObject:
 def _one_or_all(values: NDArray[np.float64]) -> float | list[float]:
     """The number that all states have in common, or that of each state."""
     return float(values[0]) if (values == values[0]).all() else [float(value) for value in values]
-
-
-def show(title: str, solution: Solution, summary: JsonObject) -> None:
-    """Print the table."""
-    size = f"{plural(solution.mdp.num_states, 'state')}, {plural(solution.mdp.num_actions, 'action')}"
-    print_table(title, f": {size}", _rows(solution, summary))
 
 
 def _rows(solution: Solution, summary: JsonObject) -> list[tuple[str, str]]:
@@ -166,14 +161,15 @@ def _policy(policy: list[int], names: tuple[str, ...] | None) -> str:
     """The states of each action, as ranges."""
     parts = []
     for action in sorted(set(policy)):
-        states = [state for state, chosen in enumerate(policy) if chosen == action]
-        ranges: list[list[int]] = []
-        for state in states:
-            if ranges and state == ranges[-1][1] + 1:
-                ranges[-1][1] = state
-            else:
-                ranges.append([state, state])
-        shown = [str(a) if a == b else f"{a}–{b}" for a, b in ranges]
+        shown = [str(a) if a == b else f"{a}–{b}" for a, b in _stretches(policy, action)]
         text = ", ".join(shown if len(shown) <= 8 else [*shown[:7], "…"])
         parts.append(f"{names[action] if names else f'action {action}'} in {text}")
     return "; ".join(parts if len(parts) <= 6 else [*parts[:6], "…"])
+
+
+def _stretches(policy: list[int], action: int) -> Iterator[tuple[int, int]]:
+    """The first and the last of the states, in a row, that have an action."""
+    for chosen, group in itertools.groupby(range(len(policy)), key=policy.__getitem__):
+        if chosen == action:
+            first, *rest = group
+            yield first, rest[-1] if rest else first

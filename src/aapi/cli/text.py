@@ -14,23 +14,24 @@ if TYPE_CHECKING:
     from aapi.array_types import AnyArray
 
 
+BOLD, FAINT, BLUE = 1, 2, 34  # codes of a terminal
 Numbers: TypeAlias = "Sequence[float] | AnyArray"
 
 
 def print_table(title: str, subtitle: str, rows: Sequence[tuple[str, str]]) -> None:
     """A line with title and subtitle, then rows of a name and a wrapped text; bold titles and names on a terminal."""
     width = max(len(name) for name, _ in rows) + 2
-    print(_bold(title) + subtitle, end="\n\n")
+    print(coloured(title, BOLD) + subtitle, end="\n\n")
     for name, text in rows:
         first, *more = textwrap.wrap(text, max(20, line_length() - width)) or [""]
-        print(_bold(name) + " " * (width - len(name)) + first)
+        print(coloured(name, BOLD) + " " * (width - len(name)) + first)
         for line in more:
             print(" " * width + line)
 
 
 def print_lines(title: str, lines: Iterable[str]) -> None:
     """An empty line, a title, and lines, which are wrapped with an indent where they are too long."""
-    print("\n" + _bold(title))
+    print("\n" + coloured(title, BOLD))
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         for part in textwrap.wrap(line, line_length() - 2, subsequent_indent=indent):
@@ -53,12 +54,8 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _bold(text: str) -> str:
-    return coloured(text, 1)
-
-
 def coloured(text: str, code: int) -> str:
-    """A text in a colour of the terminal (34: blue, 2: faint), plain elsewhere."""
+    """A text in a style of the terminal, BOLD, FAINT or BLUE; plain elsewhere."""
     plain = not sys.stdout.isatty() or "NO_COLOR" in os.environ
     return text if plain or not text else f"\033[{code}m{text}\033[0m"
 
@@ -110,7 +107,7 @@ def text_plot(x: Numbers, y: Numbers, *, reference: float | None = None, label: 
         ticks[row(reference)] = tick
     for column, value in points:
         rows[row(value)][column] = dot
-    paint = {dot: coloured(dot, 34), line: coloured(line, 2)}
+    paint = {dot: coloured(dot, BLUE), line: coloured(line, FAINT)}
     lines = [
         f"{ticks.get(i, ''):>{margin}} {''.join(paint.get(cell, cell) for cell in ''.join(cells).rstrip())}".rstrip()
         for i, cells in enumerate(rows)

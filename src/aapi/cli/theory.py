@@ -6,17 +6,18 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, cast
 
 import aapi
-from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_the_flag, read_algorithm
-from aapi.cli.problems import add_problem_arguments, given_sizes, read_problem
+from aapi.cli import arguments
+from aapi.cli.parser import add_command, add_json
 from aapi.cli.text import plural, print_lines, print_table
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, install_extra
 from aapi.presets import problem_settings
 from aapi.progress import showing_progress
 from aapi.registry.feature_words import FINITE_HELP, make_features
-from aapi.report.formatting import format_number
+from aapi.report.formatting import format_interval, format_number, format_settings
+from aapi.report.page_data import RegretParts
 
 if TYPE_CHECKING:
     import argparse
@@ -36,15 +37,6 @@ EXAMPLES = """examples:
   aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: some bounds do not exist
   aapi theory slips                                         errors in the paper, with numbers that show them
 """
-DEFAULTS = {
-    "steps": 100_000,
-    "runs": 20,
-    "seed": 0,
-    "threads": 1,
-    "features": None,
-    "out": None,
-    "algorithm": "aapi-paper",
-}
 NAMES = {
     "regret": ("regret", "Σ (λ* − r)"),
     "noise": ("= noise", "Σ (λ_π − r)"),
@@ -56,83 +48,40 @@ NAMES = {
 }
 
 
-class Estimate(TypedDict):
-    """A mean over runs with its 95 % interval, which a single run does not have."""
-
-    mean: float
-    lower: float | None
-    upper: float | None
-
-
-class Check(TypedDict):
-    """A bound of the paper, and what was measured; bound: None if it does not exist, for the reason given."""
-
-    name: str
-    statement: str
-    measured: float
-    bound: float | None
-    reason: str
-    holds: bool | None
-
-
-class OnlineLearning(TypedDict):
-    """The regret of online learning and the terms of its bound, by state; exceeded: in how many states of runs."""
-
-    regret: list[float]
-    stability: list[float]
-    regularisation: list[float]
-    movement: list[float]
-    prediction: list[float]
-    bound: list[float]
-    exceeded: int
-
-
-class TheorySummary(TypedDict):
+class TheorySummary(RegretParts):
     """What the tables show of what `--json` prints; see `examination_summary`."""
 
-    runs: int
     phases: int
     settings: dict[str, Setting]
-    totals: dict[str, Estimate]
     residual: float
-    stiff: int
-    multichain: int
-    pairs: list[Check]
-    online_learning: OnlineLearning | None
     refused: dict[str, str]
 
 
-def add_command(commands: Commands) -> None:
+def add_theory(commands: Commands) -> None:
     """Add `theory` to the command line."""
-    command = commands.add_parser(
-        "theory",
-        help="the decomposition of regret, and the bounds of the paper",
+    command = add_command(
+        commands, "theory", theory, epilog=EXAMPLES, help="the decomposition of regret, and the bounds of the paper",
         description="Run an algorithm on a finite problem, decompose its regret exactly, and check every lemma.",
-        epilog=EXAMPLES,
-    )
-    add_problem_arguments(command, "a model file (.npz), or slips: the errors in the paper", finite=True)
-    command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")
-    command.add_argument("--runs", type=int, default=20, metavar="N", help="number of runs (default: 20)")
-    command.add_argument("--seed", type=int, default=0, metavar="S", help="default: 0")
-    command.add_argument("--threads", type=int, default=1, metavar="N", help="default: 1; changes no result")
+    )  # fmt: skip
+    arguments.add_problem(command, "a model file (.npz), or slips: the errors in the paper", finite=True)
+    arguments.add_runs(command)
     command.add_argument("--features", metavar="F", help=f"one-hot, {FINITE_HELP}")
-    command.add_argument("--out", metavar="DIR", help="write figures (pip install 'aapi[plots]') and theory.json there")
-    command.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    add_algorithm_arguments(command, exact=True, default="aapi-paper")
-    command.set_defaults(run=theory)
+    figures = f"write figures ({install_extra('plots')}) and theory.json there"
+    command.add_argument("--out", metavar="DIR", help=figures)
+    add_json(command, "print one JSON object instead of tables")
+    arguments.add_algorithm(command, default="aapi-paper")
 
 
 def theory(options: argparse.Namespace) -> None:
     """Examine and print."""
     if options.problem == "slips":
-        others = any(vars(options)[name] != default for name, default in DEFAULTS.items())
-        if others or given_sizes(options) or given_settings(options):
+        if options.parser.given(options) - {"problem", "json"}:
             raise InvalidInput("slips takes --json and nothing else")
         show_slips(options)
         return
     from aapi.mdp import FiniteMDP
 
-    problem = read_problem(options)
+    problem = arguments.read_problem(options)
     if not isinstance(problem, FiniteMDP):
         raise InvalidInput(f"{options.problem} has no finite model, and the theory needs one: choose another problem")
     features = make_features(options.features, finite=True, vectors=False)
@@ -142,17 +91,14 @@ def theory(options: argparse.Namespace) -> None:
     from aapi.theory.summary import examination_summary
 
     algorithms, settings = read_algorithms(options, problem)
-    try:
-        with showing_progress(not options.json and sys.stderr.isatty()):
-            found = examine(
-                algorithms, problem, options.steps, options.runs, options.seed, threads=options.threads,
-                features=features,
-            )  # fmt: skip
-    except InvalidInput as error:
-        raise name_the_flag(error, options) from None
+    with arguments.errors_name_flags(options), showing_progress(not options.json and sys.stderr.isatty()):
+        found = examine(
+            algorithms, problem, options.steps, options.runs, options.seed, threads=options.threads, features=features
+        )
     summary = {
-        "problem": options.problem, "sizes": given_sizes(options), "features": options.features, "steps": options.steps,
-        "seed": options.seed, "settings": settings, "version": aapi.__version__, **examination_summary(found),
+        "problem": options.problem, "sizes": arguments.given_sizes(options), "features": options.features,
+        "steps": options.steps, "seed": options.seed, "settings": settings, "version": aapi.__version__,
+        **examination_summary(found),
     }  # fmt: skip
     if not options.json:
         show(options, problem, found, cast("TheorySummary", summary))
@@ -170,8 +116,8 @@ def read_algorithms(
     """The algorithm of the command line, the paper's AAPI and POLITEX for comparison, and the settings of the first."""
     from aapi.registry.algorithms import make_algorithm, takes
 
-    algorithm, settings = read_algorithm(options, problem_settings(options.problem, problem, options.algorithm))
-    algorithms, given = {options.algorithm: algorithm}, given_settings(options)
+    algorithm, settings = arguments.read_algorithm_for(options, problem)
+    algorithms, given = {options.algorithm: algorithm}, arguments.given_settings(options)
     evaluates = options.algorithm not in ("rlsvi", "uniform")
     shared = {name: given[name] for name in takes("greedy") if name in given and evaluates}
     for name in ("aapi-paper", "politex"):
@@ -183,15 +129,11 @@ def read_algorithms(
 
 def check_out(out: Path) -> None:
     """Raise an error now, before a long computation, if figures cannot be drawn or the folder cannot be made."""
-    from aapi.report.panels import drawing
+    from aapi.report.panels import drawing, make_folder
 
     with drawing():
         pass
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        why = "it is a file" if out.is_file() else error.strerror
-        raise InvalidInput(f"cannot make the folder {out}: {why}; choose another with --out") from None
+    make_folder(out)
 
 
 def write(out: Path, found: Examination, summary: Mapping[str, Json], *, progress: bool) -> list[Path]:
@@ -230,7 +172,7 @@ def show(options: argparse.Namespace, problem: FiniteMDP, found: Examination, su
     rows = [
         ("runs", f"{summary['runs']}, of {options.steps} steps, {plural(summary['phases'], 'phase')} of {of_length}; "
                  "means over runs with 95 % intervals"),
-        ("settings", ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in summary["settings"].items())),
+        ("settings", format_settings(summary["settings"])),
         ("optimal gain", f"{constants.gain:.9g}"),
         ("mixing time", missing.get("mixing_time") or f"{constants.mixing_time} over deterministic policies{exact}"),
         ("contraction time", missing.get("contraction_time") or f"{constants.contraction_time:.4g} for all policies"),
@@ -250,7 +192,7 @@ def show(options: argparse.Namespace, problem: FiniteMDP, found: Examination, su
 def _decomposition(summary: TheorySummary) -> Iterator[str]:
     for part, value in summary["totals"].items():
         name, meaning = NAMES[part]
-        yield f"{name:24}{_interval(value['mean'], value['lower'], value['upper']):32}{meaning}".rstrip()
+        yield f"{name:24}{format_interval(value['mean'], value['lower'], value['upper']):32}{meaning}".rstrip()
     yield f"The identities hold to {summary['residual']:.1e} of the largest part."
     notes = (
         (summary["stiff"], "Q is too large to check them: R1 is what they leave there."),
@@ -289,7 +231,7 @@ def _terms(summary: TheorySummary) -> Iterator[str]:
         ("+", "prediction", terms["prediction"], "the term of the last prediction"),
         ("=", "bound", terms["bound"], exceeded),
     ):
-        yield f"{sign} {name:22}{format_number(sum(values)):>10}   {meaning}"
+        yield f"{sign} {name:22}{format_number(sum(filter(None, values))):>10}   {meaning}"
 
 
 def _evaluation(found: Examination) -> Iterator[str]:
@@ -299,8 +241,8 @@ def _evaluation(found: Examination) -> Iterator[str]:
             continue
         decay = found.decays[name]
         floor, constant = decay.approximation_error, decay.constant
-        shown = f"ε₀ {_interval(floor.estimate, floor.lower, floor.upper)}"
-        yield f"{name + ' policy':16}{shown:32}C̃ {_interval(constant.estimate, constant.lower, constant.upper)}"
+        shown = f"ε₀ {format_interval(floor.estimate, floor.lower, floor.upper)}"
+        yield f"{name + ' policy':16}{shown:32}C̃ {format_interval(constant.estimate, constant.lower, constant.upper)}"
 
 
 def _theorem(found: Examination, summary: TheorySummary) -> Iterator[str]:
@@ -339,9 +281,3 @@ def _exact(found: Examination) -> Iterator[str]:
     yield f"{'K':22}" + "".join(f"{k:>10}" for k in counts)
     for name, regrets in found.exact.items():
         yield f"{name:22}" + "".join(f"{format_number(regret):>10}" for regret in regrets.values())
-
-
-def _interval(mean: float, lower: float | None, upper: float | None) -> str:
-    if lower is None or upper is None or math.isnan(lower):
-        return format_number(mean)
-    return f"{format_number(mean)} [{format_number(lower)}, {format_number(upper)}]"

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from aapi.checks import at_least
-from aapi.cli.algorithms import add_algorithm_arguments, given_settings, name_the_flag, read_algorithm
+from aapi.cli import arguments
+from aapi.cli.parser import add_command, add_json
 from aapi.cli.text import plural, print_table, text_plot
-from aapi.errors import AapiError, InvalidInput
+from aapi.errors import AapiError, InvalidInput, install_extra
 from aapi.presets import agent_settings
+from aapi.registration import ENVIRONMENTS
 from aapi.registry.feature_words import FEATURES_HELP, make_features
 from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_environment
+from aapi.registry.problems import PROBLEMS
+from aapi.report.formatting import format_settings
 
 if TYPE_CHECKING:
     import argparse
@@ -50,22 +54,17 @@ class TrainingSummary(TypedDict):
     steps_per_second: float
 
 
-def add_command(commands: Commands) -> None:
+def add_train(commands: Commands) -> None:
     """Add `train` to the command line."""
-    command = commands.add_parser(
-        "train",
-        help="train an agent on a Gymnasium environment",
+    command = add_command(
+        commands, "train", train, epilog=EXAMPLES, help="train an agent on a Gymnasium environment",
         description="Train an agent on a Gymnasium environment with discrete actions, as a continuing task.",
-        epilog=EXAMPLES,
-    )
+    )  # fmt: skip
     command.add_argument("environment", nargs="?", help="an id such as CartPole-v1, or module:Id-v0")
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps in all (default: 100000)")
     command.add_argument("--seed", type=int, metavar="S", help="default: 0")
-    command.add_argument(
-        "--features",
-        metavar="F",
-        help=f"{FEATURES_HELP} (default: one-hot, fourier:3, or radial:300 from 5 numbers on)",
-    )
+    default_features = "one-hot, fourier:3, or radial:300 from 5 numbers on"
+    command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP} (default: {default_features})")
     command.add_argument("--low", metavar="A,B,…", help="lower bounds of the observation, where it has none")
     command.add_argument("--high", metavar="A,B,…", help="upper bounds of the observation")
     command.add_argument(
@@ -80,15 +79,12 @@ def add_command(commands: Commands) -> None:
     )
     command.add_argument("--resume", metavar="FILE", help="continue a saved agent, until it has --steps steps in all")
     command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
-    command.add_argument(
-        "--tensorboard", metavar="FOLDER", help="write logs for TensorBoard there (pip install 'aapi[tensorboard]')"
-    )
-    command.add_argument("--json", action="store_true", help="print one JSON object instead of table and plot")
-    add_algorithm_arguments(command, exact=False)
-    command.set_defaults(run=train)
-    command._negative_number_matcher = re.compile(
-        r"-[\d.][\d.,eE+-]*"
-    )  # so that -1,-2 after --low is not taken for an option
+    logs = f"write logs for TensorBoard there ({install_extra('tensorboard')})"
+    command.add_argument("--tensorboard", metavar="FOLDER", help=logs)
+    add_json(command, "print one JSON object instead of table and plot")
+    arguments.add_algorithm(command, exact=False)
+    # So that -1,-2 after --low is not taken for an option.
+    command._negative_number_matcher = re.compile(r"-[\d.][\d.,eE+-]*")
 
 
 def train(options: argparse.Namespace) -> None:
@@ -101,10 +97,8 @@ def train(options: argparse.Namespace) -> None:
     options.save = options.save or options.resume  # a continued agent is saved to its own file by default
     _check_paths(options)
     board = TensorBoard(options.tensorboard) if options.tensorboard else None
-    try:
+    with arguments.errors_name_flags(options):
         agent, settings = _resumed(options) if options.resume else _new(options)
-    except InvalidInput as error:
-        raise name_the_flag(error, options) from None
     phases: list[Progress] = []
 
     def log(progress: Progress) -> None:
@@ -157,26 +151,34 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     ending = None if options.continuing is None else check_ending(options.continuing, "--continuing")
     if options.environment is None:
         raise InvalidInput("name an environment, such as CartPole-v1, or an agent to go on with, --resume FILE")
+    if options.environment in PROBLEMS:
+        raise _built_in(options.environment)
     features = make_features(options.features, options.low, options.high, finite=False)
     env = make_continuing(options.environment, ending, options.limit)
-    algorithm, settings = read_algorithm(options, agent_settings(env, features, options.algorithm))
+    algorithm, settings = arguments.read_algorithm(options, agent_settings(env, features, options.algorithm))
     return Agent(algorithm, env, features, options.seed or 0), settings
+
+
+def _built_in(problem: str) -> InvalidInput:
+    """The error for a problem that `aapi run` takes, with its name as an environment, if it has one."""
+    same = [each for each in ENVIRONMENTS if each.lower() == f"aapi/{problem.replace('-', '')}-v0"]
+    other = f", or as a Gymnasium environment with aapi train {same[0]}" if same else ""
+    return InvalidInput(f"{problem} is a built-in problem: learn it with aapi run {problem}{other}")
 
 
 def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     from aapi.agent import load, made_environment
+    from aapi.registry.algorithms import learner_settings
 
-    fixed = {name: vars(options)[name] for name in ("features", "low", "high", "seed", "continuing", "limit")}
-    given = [name for name, value in (fixed | given_settings(options)).items() if value is not None]
-    given += ["algorithm"] if options.algorithm != "aapi" else []
-    if given:
-        raise InvalidInput(f"--resume goes on as the agent began: drop --{given[0].replace('_', '-')}")
+    free = {"environment", "steps", "save", "checkpoint_every", "resume", "overwrite", "tensorboard", "json"}
+    if fixed := sorted(options.parser.given(options) - free):
+        raise InvalidInput(f"--resume goes on as the agent began: drop {arguments.flag(fixed[0])}")
     agent = load(options.resume, env=made_environment(options.resume, options.environment, make_environment))
     if options.steps <= agent.num_steps:
         raise InvalidInput(
             f"--steps is the number in all, and {options.resume} has {agent.num_steps} already: give more"
         )
-    return agent, {"resumed": options.resume}
+    return agent, {"resumed": options.resume, **learner_settings(agent.algorithm)}
 
 
 def _ending(env: Continuing) -> str:
@@ -218,12 +220,11 @@ def _show(
     from aapi.registry.algorithms import algorithm_word
 
     env = cast("Continuing", agent.env)  # both new and resumed agents have one
-    shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in settings.items())
     rows = [
         ("observations", f"{agent.features}: {agent.space.describe()}, {plural(agent.num_actions, 'action')}"),
         ("episodes", _ending(env)),
         ("steps", f"{summary['steps']}, in {plural(summary['phases'], 'phase')}"),
-        ("settings", shown),
+        ("settings", format_settings(settings)),
         ("time", f"{summary['seconds']:.1f} s, {summary['steps_per_second']:,.0f} steps a second"),
     ]
     if not options.save:

@@ -9,12 +9,13 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from aapi.cli.algorithms import add_algorithm_arguments, flag, given_settings, name_the_flag
-from aapi.cli.problems import add_problem_arguments, given_sizes
+from aapi.cli import arguments
+from aapi.cli.parser import add_command, add_json
 from aapi.cli.text import print_table
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, did_you_mean, install_extra
 from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP
 from aapi.registry.problems import OTHERS, is_environment
+from aapi.report.formatting import format_settings
 
 if TYPE_CHECKING:
     import argparse
@@ -34,22 +35,17 @@ interruption, the same command continues until there are --trials trials. Report
 """
 
 
-def add_command(commands: Commands) -> None:
+def add_tune(commands: Commands) -> None:
     """Add `tune` to the command line."""
-    command = commands.add_parser(
-        "tune",
-        help="search for good settings of an algorithm",
-        description="Search for the settings with the highest average reward (needs pip install 'aapi[tune]').",
-        epilog=EXAMPLES,
-    )
-    add_problem_arguments(command, OTHERS)
+    command = add_command(
+        commands, "tune", tune, epilog=EXAMPLES, help="search for good settings of an algorithm",
+        description=f"Search for the settings with the highest average reward ({install_extra('tune')}).",
+    )  # fmt: skip
+    arguments.add_problem(command, OTHERS)
     command.add_argument(
-        "--search",
-        action="append",
-        required=True,
-        metavar="NAME=RANGE",
+        "--search", action="append", required=True, metavar="NAME=RANGE",
         help="a setting and its range; repeat for more",
-    )
+    )  # fmt: skip
     command.add_argument("--trials", type=int, default=50, metavar="N", help="default: 50")
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps of each run (default: 100000)")
     command.add_argument("--runs", type=int, default=5, metavar="N", help="runs of each trial (default: 5)")
@@ -58,9 +54,8 @@ def add_command(commands: Commands) -> None:
     command.add_argument("--workers", type=int, default=1, metavar="N", help="trials at once (default: 1)")
     command.add_argument("--no-prune", action="store_true", help="never give a trial up early")
     command.add_argument("--out", default="tuning", metavar="DIR", help="folder of the journal (default: tuning)")
-    command.add_argument("--json", action="store_true", help="print one JSON object")
-    add_algorithm_arguments(command, exact=True, default="aapi-paper")
-    command.set_defaults(run=tune)
+    add_json(command)
+    arguments.add_algorithm(command, default="aapi-paper")
 
 
 def tune(options: argparse.Namespace) -> None:
@@ -68,18 +63,18 @@ def tune(options: argparse.Namespace) -> None:
     from aapi.experiments import Problem
     from aapi.experiments.tune import tune as search
 
-    problem = Problem(options.problem, given_sizes(options))
+    problem = Problem(options.problem, arguments.given_sizes(options))
     ranges = dict(read_range(text, options.algorithm) for text in options.search)
     if len(ranges) < len(options.search):
         raise InvalidInput("--search names a setting twice: give each once")
     try:
-        found = search(
-            problem, options.algorithm, ranges, options.out, settings=given_settings(options), steps=options.steps,
-            features=options.features, runs=options.runs, trials=options.trials, seed=options.seed,
-            workers=options.workers, prune=not options.no_prune, progress=not options.json and sys.stderr.isatty(),
-        )  # fmt: skip
-    except InvalidInput as error:
-        raise name_the_flag(error, options) from None
+        with arguments.errors_name_flags(options):
+            found = search(
+                problem, options.algorithm, ranges, options.out, settings=arguments.given_settings(options),
+                steps=options.steps, features=options.features, runs=options.runs, trials=options.trials,
+                seed=options.seed, workers=options.workers, prune=not options.no_prune,
+                progress=not options.json and sys.stderr.isatty(),
+            )  # fmt: skip
     except KeyboardInterrupt:
         again = shlex.join(["aapi", *sys.argv[1:]])
         raise KeyboardInterrupt(f"(the trials so far are stored in {options.out}; to continue: {again})") from None
@@ -98,7 +93,8 @@ def read_range(text: str, algorithm: str) -> tuple[str, Choices]:
     name = name.strip().replace("-", "_")
     known = takes(algorithm)
     if not equals or name not in known:
-        raise InvalidInput(f"--search {text!r} must be NAME=RANGE, where {algorithm} takes {', '.join(known)}")
+        hint = did_you_mean(name, known) if equals else ""
+        raise InvalidInput(f"--search {text!r}{hint} must be NAME=RANGE, where {algorithm} takes {', '.join(known)}")
     try:
         if match := re.fullmatch(r"\s*(.+?)\s*\.\.\s*(.+?)\s*", values):
             return name, Between(_number(match[1]), _number(match[2]))
@@ -126,15 +122,13 @@ def _setting(text: str) -> Setting:
 
 
 def _show(options: argparse.Namespace, label: str, found: Tuned) -> None:
-    shown = ", ".join(f"{name.replace('_', ' ')} {_short(value)}" for name, value in found.settings.items())
     rows = [
-        ("best settings", shown),
+        ("best settings", format_settings(found.settings, _short)),
         ("average reward", f"{found.average_reward:.5g}, mean of {options.runs} runs (trial {found.trial})"),
         ("trials", f"{found.trials}, {found.pruned} of them given up early, {found.failed} failed"),
     ]
     if found.importances:
-        shares = ", ".join(f"{name.replace('_', ' ')} {value:.0%}" for name, value in found.importances.items())
-        rows.append(("importance", shares))
+        rows.append(("importance", format_settings(found.importances, "{:.0%}".format)))
     print_table(f"{options.algorithm} on {label}", "", rows)
     print(f"\nOn other seeds: {_command(options, found)}")
 
@@ -145,15 +139,8 @@ def _short(value: object) -> str:
 
 def _command(options: argparse.Namespace, found: Tuned) -> str:
     """The command that runs the best settings on another seed."""
-    sizes = [word for name, value in given_sizes(options).items() for word in (flag(name), str(value))]
+    features = {"features": options.features} if options.features else {}
+    settings = arguments.given_sizes(options) | {"algorithm": options.algorithm, "steps": options.steps}
+    settings |= {**found.settings, **features, "seed": 0 if options.seed else 1}
     verb = "train" if is_environment(options.problem) else "run"
-    words = ["aapi", verb, options.problem, *sizes, "--algorithm", options.algorithm, "--steps", str(options.steps)]
-    for name, value in found.settings.items():
-        if isinstance(value, bool):
-            words.append(flag(name) if value else flag(name).replace("--", "--no-", 1))
-        else:
-            words += [flag(name), repr(value) if isinstance(value, float) else str(value)]
-    if options.features:
-        words += ["--features", options.features]
-    words += ["--seed", str(0 if options.seed else 1)]
-    return shlex.join(words)
+    return shlex.join(["aapi", verb, options.problem, *arguments.to_words(settings)])

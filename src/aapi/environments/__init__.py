@@ -16,15 +16,8 @@ if TYPE_CHECKING:
     from aapi.environments.continuing import Continuing
 
 __all__ = [
-    "Continuing",
-    "ContinuousProblem",
-    "access_control",
-    "cartpole",
-    "deep_sea",
-    "ergodic",
-    "garnet",
-    "river_swim",
-]
+    "Continuing", "ContinuousProblem", "access_control", "cartpole", "deep_sea", "ergodic", "garnet", "river_swim",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 
-from aapi.checks import at_least
-from aapi.errors import InvalidInput
+from aapi.checks import at_least, check_probability
 from aapi.mdp import FiniteMDP
 
 PAYMENTS = (1.0, 2.0, 4.0, 8.0)
@@ -24,8 +23,7 @@ def access_control(num_servers: int = 10, free_probability: float = 0.06) -> Fin
     λ_* = 2.747642 with the defaults.
     """
     at_least(1, num_servers=num_servers)
-    if not 0.0 < free_probability < 1.0:
-        raise InvalidInput(f"free_probability must lie strictly between 0 and 1, not {free_probability}")
+    check_probability(free_probability=free_probability)
     chances = [np.ones(1)]  # of 0, 1, … servers becoming free, for 0, 1, … busy ones
     for _ in range(num_servers):
         chances.append(np.convolve(chances[-1], [1.0 - free_probability, free_probability]))

@@ -38,7 +38,7 @@ def cartpole() -> ContinuousProblem:
 
 @kernel
 def start(state: Any, stream: Any) -> None:
-    """A new start."""
+    """Put the cart near the middle, with the pole nearly upright: a new start."""
     for j in range(4):
         state[j] = START * (2.0 * draw(stream) - 1.0)
     state[4] = 0.0

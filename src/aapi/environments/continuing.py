@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import math
 import numbers
-from array import array
 from typing import TYPE_CHECKING, NotRequired, Protocol, SupportsFloat, TypeAlias, TypedDict, cast, runtime_checkable
 
 import gymnasium
@@ -15,16 +15,14 @@ from gymnasium import spaces
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from aapi.checks import at_least
-from aapi.environments.observations import Action
 from aapi.errors import InvalidInput
-from aapi.gymnasium_types import Observation
+from aapi.gymnasium_types import Action, Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from aapi.array_types import AnyArray
-    from aapi.environments.observations import Info
-    from aapi.gymnasium_types import Env, Space
+    from aapi.gymnasium_types import Env, Info, Space
     from aapi.json_types import Json
 
 
@@ -32,15 +30,17 @@ Ending: TypeAlias = "str | float | Callable[[int, float, bool], float]"
 # An episode that ended: its number of steps, the sum of the environment's own rewards, and whether it was terminated
 # (or truncated).
 Episode = TypedDict("Episode", {"length": int, "return": float, "terminated": bool})
-# A snapshot of an environment with get_state(): its state, and that of its random generator.
-_StateSnapshot = TypedDict(
-    "_StateSnapshot", {"length": int, "return": float, "state": "Json", "random": "Mapping[str, Json]"}
-)
-# A snapshot of any other: how the episode started, its actions, and a hash of the last observation.
-_ReplaySnapshot = TypedDict(
-    "_ReplaySnapshot",
-    {"length": int, "return": float, "begun": "_Start", "kind": str, "actions": "AnyArray", "observation": str},
-)
+# Of an environment with get_state(), its state and that of its random generator; of any other, how the episode started,
+# its actions, and a hash of the last observation.
+_Snapshot = TypedDict(
+    "_Snapshot",
+    {
+        "length": int, "return": float, "state": "Json", "random": "Mapping[str, Json]",
+        "begun": "_Start", "kind": str, "actions": "AnyArray", "observation": str,
+    }, total=False,
+)  # fmt: skip
+STATE_KEYS = {"length", "return", "state", "random"}
+REPLAY_KEYS = {"length", "return", "begun", "kind", "actions", "observation"}
 
 RULES = ("keep", "shortfall")
 # Wrappers whose whole state is restored by reset() and the number of steps. Under any other wrapper, a snapshot replays
@@ -84,14 +84,11 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
     `snapshot` and `restore` bring an environment that is made the same way to the same state, random numbers included:
     by get_state() and set_state() if it has them, otherwise by a replay of the current episode, which is exact as long
     as all randomness comes from np_random and nothing else is carried over from earlier episodes.
+
+    observation: the last one.
     """
 
-    def __init__(
-        self,
-        env: Env,
-        ending: Ending = "keep",
-        limit: int | None = None,
-    ) -> None:
+    def __init__(self, env: Env, ending: Ending = "keep", limit: int | None = None) -> None:
         if limit is not None:
             at_least(1, limit=limit)
             limit = int(limit)
@@ -105,23 +102,23 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
                 raise InvalidInput('ending "shortfall" needs a limit (--limit): the environment has no time limit')
             self._horizon = env.spec.max_episode_steps
         self._base = base = env.unwrapped
-        has_state = isinstance(base, HasState) and _only_stateless_wrappers(env)
-        self._log: _ActionLog | None = None if has_state else _ActionLog(env.action_space)
-        self._start: _Start | None = None  # of the current episode
+        stateless = all(type(layer) in STATELESS_WRAPPERS for layer in _wrappers(env))
+        self._stateful: HasState | None = base if isinstance(base, HasState) and stateless else None
+        self._integers = isinstance(env.action_space, spaces.Discrete)
+        self._actions: list[Action] = []  # of the current episode, unless there is a state to save
+        self._start: _Start | None = None
         self._length, self._return = 0, 0.0
-        self._observation: Observation = None
+        self.observation: Observation = None
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Observation, Info]:
         """Start a new episode."""
         start: _Start = {"seed": seed, "options": options}
-        if seed is None and self._log is not None:
+        if seed is None and self._stateful is None:
             start["random"] = self._base.np_random.bit_generator.state
-        observation, info = self.env.reset(seed=seed, options=options)
-        self._start, self._observation = start, observation
-        self._length, self._return = 0, 0.0
-        if self._log is not None:
-            self._log.clear()
-        return observation, info
+        self.observation, info = self.env.reset(seed=seed, options=options)
+        self._start, self._length, self._return = start, 0, 0.0
+        self._actions.clear()
+        return self.observation, info
 
     def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
         """A step of the environment, and the start of the next episode if it was the last of one."""
@@ -131,16 +128,13 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
             self._return += float(reward)
         except (TypeError, ValueError):
             raise InvalidInput(f"the reward is {reward!r}, not a finite number") from None
-        if terminated or truncated or length >= self._limit:
-            return self._next_episode(float(reward), bool(terminated), info)
-        if self._log is not None:
-            self._log.append(action)
-        self._observation = observation
-        return observation, reward, False, False, info
-
-    def _next_episode(self, reward: float, terminated: bool, info: Info) -> tuple[Observation, float, bool, bool, Info]:
-        episode: Episode = {"length": self._length, "return": self._return, "terminated": terminated}
-        reward = self._last_reward(reward, terminated)
+        if not (terminated or truncated or length >= self._limit):
+            if self._stateful is None:
+                self._actions.append(int(action) if self._integers else copy.copy(action))
+            self.observation = observation
+            return observation, reward, False, False, info
+        episode: Episode = {"length": length, "return": self._return, "terminated": bool(terminated)}
+        reward = self._last_reward(float(reward), bool(terminated))
         observation, _ = self.reset()
         return observation, reward, False, False, {**info, "ended": episode}
 
@@ -156,11 +150,6 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         return float(changed)
 
     @property
-    def observation(self) -> Observation:
-        """The last observation."""
-        return self._observation
-
-    @property
     def rule(self) -> dict[str, object]:
         """`ending` and `limit`, as they were given."""
         return dict(self._saved_kwargs)
@@ -169,56 +158,45 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         """What `restore` needs: JSON, except for "actions", an array of integers, if there is one."""
         if self._start is None:
             raise InvalidInput("there is nothing to take a snapshot of before reset()")
-        if self._log is None:
+        found: _Snapshot = {"length": self._length, "return": self._return}
+        if self._stateful is not None:
             random = self._base.np_random.bit_generator.state
-            state: _StateSnapshot = {
-                "length": self._length,
-                "return": self._return,
-                "state": _to_json(cast("HasState", self._base).get_state(), "state"),
-                "random": cast("Mapping[str, Json]", _to_json(random, "random state")),
-            }
-            return dict(state)
-        kind, actions = self._log.saved()
-        replay: _ReplaySnapshot = {
-            "length": self._length,
-            "return": self._return,
-            "begun": cast("_Start", _to_json(self._start, "options of reset()")),
-            "kind": kind,
-            "actions": actions,
-            "observation": _fingerprint(self._observation),
-        }
-        return dict(replay)
+            found["state"] = _to_json(self._stateful.get_state(), "state")
+            found["random"] = cast("Mapping[str, Json]", _to_json(random, "random state"))
+        else:
+            found["begun"] = cast("_Start", _to_json(self._start, "options of reset()"))
+            found["kind"], found["actions"] = _saved_actions(self._actions, self.action_space)
+            found["observation"] = _fingerprint(self.observation)
+        return dict(found)
 
     def restore(self, snapshot: Mapping[str, object]) -> None:
         """Go to the state of a snapshot, which an environment that was made the same way took."""
-        needed = _StateSnapshot.__required_keys__ if self._log is None else _ReplaySnapshot.__required_keys__
+        needed = REPLAY_KEYS if self._stateful is None else STATE_KEYS
         if not isinstance(snapshot, dict) or not needed <= snapshot.keys():
             raise InvalidInput(f"a snapshot of this environment has {', '.join(sorted(needed))}; this one has not")
-        length, total = cast("int", snapshot["length"]), cast("float", snapshot["return"])
-        at_least(0, **{"the length of a snapshot": length})
-        if self._log is None:
-            self._set_state(cast("_StateSnapshot", snapshot))
+        found = cast("_Snapshot", snapshot)
+        at_least(0, **{"the length of a snapshot": found["length"]})
+        if self._stateful is not None:
+            self._set_state(self._stateful, found)
         else:
-            self._replay(self._log, cast("_ReplaySnapshot", snapshot))
-        self._length, self._return = int(length), float(total)
+            self._replay(found)
+        self._length, self._return = int(found["length"]), float(found["return"])
 
-    def _set_state(self, snapshot: _StateSnapshot) -> None:
+    def _set_state(self, base: HasState, snapshot: _Snapshot) -> None:
         self.reset()  # the wrappers must know that an episode is under way
-        cast("HasState", self._base).set_state(snapshot["state"])
+        base.set_state(snapshot["state"])
         _set_random(self._base, snapshot["random"])
-        env = self.env
-        while isinstance(env, gymnasium.Wrapper):
-            if isinstance(env, TimeLimit):
-                vars(env)["_elapsed_steps"] = int(snapshot["length"])
-            env = env.env
+        for wrapper in _wrappers(self.env):
+            if isinstance(wrapper, TimeLimit):
+                vars(wrapper)["_elapsed_steps"] = int(snapshot["length"])
 
-    def _replay(self, log: _ActionLog, snapshot: _ReplaySnapshot) -> None:
+    def _replay(self, snapshot: _Snapshot) -> None:
         start = snapshot["begun"]
         if start["seed"] is None:
             _set_random(self._base, start["random"])
         observation, _ = self.reset(seed=start["seed"], options=start["options"])
         total = 0.0
-        actions = log.loaded(snapshot["kind"], snapshot["actions"])
+        actions = _loaded_actions(snapshot["kind"], snapshot["actions"])
         if len(actions) != snapshot["length"]:
             raise InvalidInput(f"a snapshot of {snapshot['length']} steps cannot have {len(actions)} actions")
         for action in actions:
@@ -226,64 +204,35 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
             total += float(reward)
             if terminated or truncated:
                 raise InvalidInput(f"{NOT_RESTORED}it ended an episode; is all its randomness from np_random?")
-            log.append(action)
         if _fingerprint(observation) != snapshot["observation"] or total != snapshot["return"]:
             raise InvalidInput(f"{NOT_RESTORED}the same actions led elsewhere; is all its randomness from np_random?")
-        self._observation = observation
+        self.observation, self._actions = observation, actions
 
 
-class _ActionLog:
-    """The actions of an episode: integers, or the bytes of arrays."""
+def _saved_actions(actions: list[Action], space: Space) -> tuple[str, AnyArray]:
+    """The kind of the actions, and all of them as one array of integers: themselves, or the bytes of arrays."""
+    if not isinstance(space, spaces.Discrete | spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete):
+        raise InvalidInput(f"actions of {space} cannot be saved; flatten the action space first")
+    if isinstance(space, spaces.Discrete) or not actions:
+        return "", np.array(actions, dtype=np.int64)
+    arrays = [np.asarray(action) for action in actions]
+    kinds = {f"{array.dtype.str}{array.shape}" for array in arrays}
+    if len(kinds) > 1:
+        raise InvalidInput("actions cannot be saved: arrays of one episode differ in shape or dtype")
+    return kinds.pop(), np.frombuffer(b"".join(array.tobytes() for array in arrays), dtype=np.uint8)
 
-    def __init__(self, space: Space) -> None:
-        self._integers = array("q")
-        self._bytes = bytearray()
-        self._dtype, self._shape = np.dtype(np.float64), (-1,)  # of all arrays so far; no array has this shape
-        self._mixed = self._refused = ""  # why the actions cannot be saved
-        self.append: Callable[[Action], None]
-        if isinstance(space, spaces.Discrete):
-            self.append = self._integers.append  # nothing is faster
-        elif isinstance(space, spaces.Box | spaces.MultiBinary | spaces.MultiDiscrete):
-            self.append = self._append_array
-        else:
-            self._refused = f"actions of {space} cannot be saved; flatten the action space first"
-            self.append = self._ignore
 
-    def clear(self) -> None:
-        del self._integers[:]
-        self._bytes.clear()
-        self._mixed = ""
-
-    def _ignore(self, action: Action) -> None:
-        pass
-
-    def _append_array(self, action: Action) -> None:
-        values = np.asarray(action)
-        if values.shape != self._shape or values.dtype != self._dtype:
-            if self._bytes:
-                self._mixed = "actions cannot be saved: arrays of one episode differ in shape or dtype"
-            self._dtype, self._shape = values.dtype, values.shape
-        self._bytes += values.tobytes()
-
-    def saved(self) -> tuple[str, AnyArray]:
-        """The kind of the actions, and all of them as one array of integers."""
-        if self._refused or self._mixed:
-            raise InvalidInput(self._refused or self._mixed)
-        if self._bytes:
-            return f"{self._dtype.str}{self._shape}", np.frombuffer(bytes(self._bytes), dtype=np.uint8)
-        return "", np.array(self._integers, dtype=np.int64)
-
-    def loaded(self, kind: str, actions: AnyArray) -> list[Action]:
-        """The actions that were saved."""
-        try:
-            if not kind:
-                return [int(action) for action in actions]
-            name, _, shape = kind.partition("(")
-            sizes = [int(size) for size in shape.rstrip(")").split(",") if size]
-            values = np.frombuffer(np.asarray(actions, dtype=np.uint8).tobytes(), dtype=np.dtype(name))
-            return list(values.reshape(-1, *sizes).copy())
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"the actions of the snapshot are damaged ({error})") from None
+def _loaded_actions(kind: str, actions: AnyArray) -> list[Action]:
+    """What `_saved_actions` returned, as actions again."""
+    try:
+        if not kind:
+            return [int(action) for action in actions]
+        name, _, shape = kind.partition("(")
+        sizes = [int(size) for size in shape.rstrip(")").split(",") if size]
+        values = np.frombuffer(np.asarray(actions, dtype=np.uint8).tobytes(), dtype=np.dtype(name))
+        return list(values.reshape(-1, *sizes).copy())
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"the actions of the snapshot are damaged ({error})") from None
 
 
 def _check_ending(ending: Ending) -> Ending:
@@ -297,12 +246,11 @@ def _check_ending(ending: Ending) -> Ending:
     )
 
 
-def _only_stateless_wrappers(env: Env) -> bool:
+def _wrappers(env: Env) -> Iterator[Env]:
+    """The wrappers around an environment, the outermost first."""
     while isinstance(env, gymnasium.Wrapper):
-        if type(env) not in STATELESS_WRAPPERS:
-            return False
+        yield env
         env = env.env
-    return True
 
 
 def _to_json(value: object, what: str) -> Json:

@@ -43,7 +43,11 @@ class Canvas:
         """A thick line with round ends: all points within `radius` of a segment, with soft edges."""
         rows, columns = (self._reach(start[axis], end[axis], radius, axis) for axis in (1, 0))
         y, x = np.mgrid[rows, columns]
-        self._blend(rows, columns, radius - _distance_to_segment(x, y, start, end), colour)
+        dx, dy = end[0] - start[0], end[1] - start[1]
+        x, y = x - start[0], y - start[1]
+        length = dx * dx + dy * dy
+        along = np.clip((x * dx + y * dy) / length, 0.0, 1.0) if length else 0.0
+        self._blend(rows, columns, radius - np.hypot(x - along * dx, y - along * dy), colour)
 
     def disc(self, centre: Point, radius: float, colour: Colour) -> None:
         """A filled circle."""
@@ -76,13 +80,6 @@ class Canvas:
                 self.box(x, y, x + pixel, y + pixel, colour)
 
 
-def _distance_to_segment(x: NDArray[np.int64], y: NDArray[np.int64], start: Point, end: Point) -> NDArray[np.float64]:
-    dx, dy = end[0] - start[0], end[1] - start[1]
-    length = dx * dx + dy * dy
-    along = np.clip(((x - start[0]) * dx + (y - start[1]) * dy) / length, 0.0, 1.0) if length else np.zeros(x.shape)
-    return np.hypot(x - start[0] - along * dx, y - start[1] - along * dy)
-
-
 @dataclass(frozen=True, eq=False)
 class Board:
     """Cells in rows and columns, one for each state.
@@ -108,7 +105,9 @@ def board_picture(board: Board) -> NDArray[np.uint8]:
     top = left = 8
     row = np.minimum((np.arange(height) * rows) // height, rows - 1)
     column = np.minimum((np.arange(width) * columns) // width, columns - 1)
-    canvas.pixels[top : top + height, left : left + width] = _shades(board)[row[:, None], column]
+    shades = np.array(CELL) + np.nan_to_num(board.shade)[:, :, None] * (np.array(board.tint) - np.array(CELL))
+    shades = np.where(np.isnan(board.shade)[:, :, None], np.array(PAPER), np.rint(shades))
+    canvas.pixels[top : top + height, left : left + width] = shades[row[:, None], column]
     lined = cell >= THINNEST_GRID
     for i in range(0, rows + 1, 1 if lined else rows):
         y = top + round(i * height / rows)
@@ -128,12 +127,6 @@ def board_picture(board: Board) -> NDArray[np.uint8]:
     if board.treasure == board.agent:
         canvas.diamond(centre(board.agent), max(0.14 * cell, 3.0), GOLD)
     return canvas.pixels
-
-
-def _shades(board: Board) -> NDArray[np.uint8]:
-    share = np.nan_to_num(board.shade)[:, :, None]
-    shades = np.rint(np.array(CELL) + share * (np.array(board.tint) - np.array(CELL)))
-    return np.where(np.isnan(board.shade)[:, :, None], np.array(PAPER), shades).astype(np.uint8)
 
 
 def board_text(board: Board, title: str) -> str:

@@ -12,7 +12,7 @@ from aapi.errors import InvalidInput
 from aapi.mdp import FiniteMDP
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from aapi.array_types import Integers
 
 
 def garnet(num_states: int = 20, num_actions: int = 4, branching: int = 5, seed: int = 0) -> FiniteMDP:
@@ -38,7 +38,7 @@ def garnet(num_states: int = 20, num_actions: int = 4, branching: int = 5, seed:
     return FiniteMDP(transitions.toarray().reshape(num_states, num_actions, -1) if dense else transitions, rewards)
 
 
-def _distinct(random: np.random.Generator, population: int, rows: int, count: int) -> NDArray[np.int64]:
+def _distinct(random: np.random.Generator, population: int, rows: int, count: int) -> Integers:
     """`rows` uniform samples without replacement (Floyd's method, all rows at once), in memory rows × count."""
     chosen = np.empty((rows, count), dtype=np.int64)
     for i, top in enumerate(range(population - count, population)):

@@ -7,10 +7,11 @@ import os
 from array import array
 from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import gymnasium
 import numpy as np
+import scipy.sparse
 from gymnasium import spaces
 
 from aapi.checks import one_of
@@ -19,10 +20,9 @@ from aapi.environments.access_control import PAYMENTS, access_control
 from aapi.environments.cartpole import LIMIT, MAX_ANGLE, MAX_POSITION, start, step
 from aapi.environments.deep_sea import deep_sea
 from aapi.environments.ergodic import ergodic
-from aapi.environments.observations import Action
 from aapi.environments.river_swim import river_swim
 from aapi.errors import InvalidInput
-from aapi.gymnasium_types import Observation
+from aapi.gymnasium_types import Action, Observation
 from aapi.mdp import FiniteMDP
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
     from numpy.typing import NDArray
 
-    from aapi.environments.observations import Info
+    from aapi.array_types import Array, Integers
+    from aapi.gymnasium_types import Info
 
 
 SavedState: TypeAlias = "Sequence[Any]"  # what get_state() returned, perhaps read from a file
@@ -49,6 +50,7 @@ class _Env(gymnasium.Env[Observation, Action]):
     """Base of the environments: checks the render mode, and keeps specs that can be written as JSON."""
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it
+    _spec: EnvSpec | None = None
 
     def __init__(self, render_mode: str | None) -> None:
         if render_mode is not None:
@@ -58,13 +60,13 @@ class _Env(gymnasium.Env[Observation, Action]):
     @property
     def spec(self) -> EnvSpec | None:
         """How this environment was made."""
-        return self.__dict__.get("_spec")
+        return self._spec
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
         if spec is not None:
             spec.kwargs = {name: _to_json(value) for name, value in spec.kwargs.items()}
-        self.__dict__["_spec"] = spec
+        self._spec = spec
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """A text or a picture, depending on the render mode."""
@@ -117,14 +119,9 @@ class FiniteMDPEnv(_Env):
         self._state, self._previous = self.model.initial_state, -1
         return self._state, {}
 
-    def step(self, action: SupportsIndex) -> tuple[int, float, bool, bool, Info]:
+    def step(self, action: Action) -> tuple[int, float, bool, bool, Info]:
         """Draw the successor."""
-        try:
-            action = operator.index(action)
-        except TypeError:
-            _bad_action(action, self._num_actions)
-        if not 0 <= action < self._num_actions:
-            _bad_action(action, self._num_actions)
+        action = _check_action(action, self._num_actions)
         state = self._state
         pair = state * self._num_actions + action
         row = self._rows.get(pair)
@@ -141,19 +138,12 @@ class FiniteMDPEnv(_Env):
         """r(x, a), the possible successors, and their cumulated probabilities if there are several."""
         if state < 0:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        mdp = self.model
-        if mdp.is_sparse:
-            pair, rows = state * mdp.num_actions + action, mdp.transitions
-            part = slice(rows.indptr[pair], rows.indptr[pair + 1])
-            successors, probabilities = rows.indices[part], rows.data[part]
-        else:
-            successors = np.flatnonzero(mdp.transitions[state, action])
-            probabilities = mdp.transitions[state, action, successors]
-        cumulated = None
-        if len(successors) > 1:
-            cumulated = array("d", np.cumsum(probabilities).tolist())
+        rows, rewards = self.model.pairs(np.array([state]), np.array([action]))
+        row, cumulated = scipy.sparse.csr_array(rows), None
+        if row.nnz > 1:
+            cumulated = array("d", np.cumsum(row.data).tolist())
             cumulated[-1] = 1.0  # a draw is below one, so rounding cannot lead past the end
-        return float(mdp.rewards[state, action]), array("q", successors.tolist()), cumulated
+        return float(rewards[0]), array("q", row.indices.tolist()), cumulated
 
     def get_state(self) -> list[float]:
         """The state, except for the random generator, for `set_state`."""
@@ -172,7 +162,7 @@ class FiniteMDPEnv(_Env):
             raise InvalidInput(f"state must be a list of one number in 0..{self.model.num_states - 1}, not {state!r}")
         self._state, self._previous = whole, -1
 
-    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _places(self) -> tuple[Integers, Integers]:
         """The row and the column of each state: its two coordinates, or consecutive states row by row."""
         cells = self.model.coordinates
         if cells is not None and cells.shape[1] == 2 and cells.max() <= 4096:
@@ -260,7 +250,7 @@ class CartPoleEnv(_Env):
         self._stream = np.zeros(4, dtype=np.uint64)
         self._started = False
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[NDArray[np.float64], Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
         """A new start, with a new random stream."""
         super().reset(seed=seed, options=options)
         self._stream[:] = self.np_random.integers(2**64, size=4, dtype=np.uint64)
@@ -268,14 +258,9 @@ class CartPoleEnv(_Env):
         self._started = True
         return self._state[:4].copy(), {}
 
-    def step(self, action: SupportsIndex) -> tuple[NDArray[np.float64], float, bool, bool, Info]:
+    def step(self, action: Action) -> tuple[Array, float, bool, bool, Info]:
         """Push to the left (0) or to the right (1)."""
-        try:
-            action = operator.index(action)
-        except TypeError:
-            _bad_action(action, 2)
-        if not 0 <= action < 2:
-            _bad_action(action, 2)
+        action = _check_action(action, 2)
         if not self._started:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         reward = step(self._state, action, self._stream)
@@ -291,12 +276,12 @@ class CartPoleEnv(_Env):
         """Go to a state that `get_state` returned."""
         try:
             numbers = np.array(state[:5], dtype=np.float64)
-            words = [operator.index(word) for word in state[5:]]
-            stream = np.array(words, dtype=np.uint64)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidInput(f"state must be what get_state() returned, not {state!r}") from None
-        observation, taken = numbers[:4], numbers[4:]
-        if len(words) != 4 or not any(words) or not ((taken >= 0) & (taken < LIMIT) & (taken == np.floor(taken))).all():
+            stream = np.array([operator.index(word) for word in state[5:]], dtype=np.uint64)
+            observation, taken = numbers[:4], int(numbers[4])
+            valid = stream.shape == (4,) and stream.any() and 0 <= taken < LIMIT and taken == numbers[4]
+        except (TypeError, ValueError, OverflowError, IndexError):
+            valid = False
+        if not valid:
             raise InvalidInput(f"state must be what get_state() returned, not {state!r}")
         if not self.observation_space.contains(observation):
             raise InvalidInput(f"the observation {observation.tolist()} lies outside {self.observation_space}")
@@ -310,5 +295,11 @@ class CartPoleEnv(_Env):
         return drawing.cart_picture(float(self._state[0]), float(self._state[2]), MAX_POSITION)
 
 
-def _bad_action(action: object, count: int) -> NoReturn:
-    raise InvalidInput(f"an action is a whole number in 0..{count - 1}, not {action!r}")
+def _check_action(action: Action, count: int) -> int:
+    try:
+        index = operator.index(action)
+    except TypeError:
+        index = -1
+    if not 0 <= index < count:
+        raise InvalidInput(f"an action is a whole number in 0..{count - 1}, not {action!r}")
+    return index

@@ -15,13 +15,10 @@ from aapi.errors import InvalidInput, TooLarge
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array
     from aapi.gymnasium_types import Observation, Space
 
 
-Action: TypeAlias = Any  # a number or an array, as the action space of the environment says
-Info: TypeAlias = dict[str, Any]  # what reset() and step() return besides; also the options of reset()
 Encoder: TypeAlias = "Callable[[Observation], Any]"  # from an observation to a state: an index or a vector
 Reader: TypeAlias = "Callable[[Observation], Iterable[Any]]"  # from an observation to its numbers, in order
 
@@ -37,7 +34,7 @@ class Observations:
     counts: tuple[int, ...]  # 0 where a number is continuous
     read: Reader
 
-    def vector(self, observation: Observation) -> NDArray[np.float64]:
+    def vector(self, observation: Observation) -> Array:
         """The observation as a vector, a copy: environments may reuse their array."""
         return check_vector(np.array(self.read(observation), dtype=np.float64), len(self.low))
 
@@ -65,7 +62,7 @@ class Observations:
         return math.prod(self.counts)
 
 
-def check_vector(vector: NDArray[np.float64], dimension: int) -> NDArray[np.float64]:
+def check_vector(vector: Array, dimension: int) -> Array:
     """The vector, or an error if it does not have `dimension` numbers."""
     if vector.shape != (dimension,):
         raise InvalidInput(f"an observation has {dimension} numbers, not the shape {vector.shape}")
@@ -74,52 +71,41 @@ def check_vector(vector: NDArray[np.float64], dimension: int) -> NDArray[np.floa
 
 def observations_of(space: Space) -> Observations:
     """How to read the observations of a space."""
-    low: list[float] = []
-    high: list[float] = []
-    counts: list[int] = []
-    for leaf in _leaves(space):
-        if isinstance(leaf, spaces.Discrete):
-            bounds = [(float(leaf.start), float(leaf.start + leaf.n - 1), int(leaf.n))]
-        elif isinstance(leaf, spaces.MultiDiscrete):
-            pairs = zip(np.ravel(leaf.start), np.ravel(leaf.nvec), strict=True)
-            bounds = [(float(start), float(start + n - 1), int(n)) for start, n in pairs]
-        elif isinstance(leaf, spaces.MultiBinary):
-            bounds = [(0.0, 1.0, 2)] * math.prod(leaf.shape)
-        elif isinstance(leaf, spaces.Box):
-            bounds = [(float(a), float(b), 0) for a, b in zip(np.ravel(leaf.low), np.ravel(leaf.high), strict=True)]
-        else:
-            raise InvalidInput(
-                f"observations of {leaf} are not supported: they may be Box, Discrete, MultiDiscrete or MultiBinary, "
-                "or a Tuple or Dict of these"
-            )
-        for a, b, count in bounds:
-            low.append(a)
-            high.append(b)
-            counts.append(count)
-    return Observations(tuple(low), tuple(high), tuple(counts), _reader(space))
+    numbers = _numbers(space)
+    low, high = (tuple(number[i] for number in numbers) for i in (0, 1))
+    return Observations(low, high, tuple(count for _, _, count in numbers), _reader(space))
 
 
-def _leaves(space: Space) -> list[Space]:
-    """The spaces that a Dict or a Tuple is made of, or the space itself."""
-    if isinstance(space, spaces.Dict):
-        return [leaf for part in space.values() for leaf in _leaves(part)]
-    if isinstance(space, spaces.Tuple):
-        return [leaf for part in space for leaf in _leaves(part)]
-    return [space]
+def _numbers(space: Space) -> list[tuple[float, float, int]]:
+    """The lower bound, the upper bound and the count of each number of an observation."""
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        return [number for _, part in _parts(space) for number in _numbers(part)]
+    if isinstance(space, spaces.Discrete | spaces.MultiDiscrete):
+        sizes = space.n if isinstance(space, spaces.Discrete) else space.nvec
+        pairs = zip(np.ravel(space.start), np.ravel(sizes), strict=True)
+        return [(float(start), float(start + n - 1), int(n)) for start, n in pairs]
+    if isinstance(space, spaces.MultiBinary):
+        return [(0.0, 1.0, 2)] * math.prod(space.shape)
+    if isinstance(space, spaces.Box):
+        return [(float(a), float(b), 0) for a, b in zip(np.ravel(space.low), np.ravel(space.high), strict=True)]
+    raise InvalidInput(
+        f"observations of {space} are not supported: they may be Box, Discrete, MultiDiscrete or MultiBinary, "
+        "or a Tuple or Dict of these"
+    )
+
+
+def _parts(space: spaces.Dict | spaces.Tuple[Any]) -> Iterable[tuple[Any, Space]]:
+    """The parts of a space, by what an observation has them under."""
+    return space.items() if isinstance(space, spaces.Dict) else enumerate(space)
 
 
 def _reader(space: Space) -> Reader:
     """A function from an observation to its numbers, fast in the common cases."""
     if isinstance(space, spaces.Discrete):
         return lambda observation: (observation,)
-    if isinstance(space, spaces.Dict):
-        parts = [(key, _reader(part)) for key, part in space.items()]
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        parts = [(key, _reader(part)) for key, part in _parts(space)]
         return lambda observation: [number for key, read in parts for number in read(observation[key])]
-    if isinstance(space, spaces.Tuple):
-        readers = [_reader(part) for part in space]
-        return lambda observation: [
-            number for value, read in zip(observation, readers, strict=True) for number in read(value)
-        ]
     if len(space.shape or ()) == 1:
         return lambda observation: observation
     return np.ravel

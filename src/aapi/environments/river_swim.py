@@ -20,14 +20,14 @@ def river_swim(num_states: int = 6) -> FiniteMDP:
     """
     at_least(2, num_states=num_states)
     last = num_states - 1
-    swim = np.zeros((num_states, num_states))
-    states = np.arange(1, last)
-    swim[0, :2] = 0.4, 0.6
-    swim[states, states + 1], swim[states, states], swim[states, states - 1] = 0.35, 0.6, 0.05
-    swim[last, last - 1 :] = 0.4, 0.6
+    transitions = np.zeros((num_states, 2, num_states))
+    states, inside = np.arange(num_states), np.arange(1, last)
+    transitions[states, 0, np.maximum(states - 1, 0)] = 1.0
+    transitions[0, 1, :2] = 0.4, 0.6
+    for step, probability in ((1, 0.35), (0, 0.6), (-1, 0.05)):
+        transitions[inside, 1, inside + step] = probability
+    transitions[last, 1, last - 1 :] = 0.4, 0.6
     rewards = np.zeros((num_states, 2))
     rewards[0, 0], rewards[last, 1] = 0.005, 1.0
-    drift = scipy.sparse.csr_array(np.eye(num_states)[np.maximum(np.arange(num_states) - 1, 0)])
-    both = scipy.sparse.vstack([drift, scipy.sparse.csr_array(swim)]).tocsr()
-    order = np.arange(2 * num_states).reshape(2, num_states).T.ravel()
-    return FiniteMDP(both[order], rewards, action_names=["left", "right"])
+    sparse = scipy.sparse.csr_array(transitions.reshape(-1, num_states))
+    return FiniteMDP(sparse, rewards, action_names=["left", "right"])

@@ -7,22 +7,9 @@ from aapi.evaluation.importance import ImportanceMonteCarlo
 from aapi.evaluation.lspe import LSPE
 from aapi.evaluation.lstd import LSTD
 from aapi.evaluation.monte_carlo import MonteCarlo
-from aapi.evaluation.posterior import PosteriorSampled
-from aapi.evaluation.self_consistent import SelfConsistent
+from aapi.evaluation.self_consistent import PosteriorSampled, SelfConsistent
 
 __all__ = [
-    "LSPE",
-    "LSTD",
-    "Automatic",
-    "Estimate",
-    "Evaluation",
-    "ExactQ",
-    "ImportanceMonteCarlo",
-    "MonteCarlo",
-    "PosteriorSampled",
-    "SelfConsistent",
-    "as_evaluation",
-    "batched_q_values",
-    "estimate",
-    "exact_q_values",
-]
+    "LSPE", "LSTD", "Automatic", "Estimate", "Evaluation", "ExactQ", "ImportanceMonteCarlo", "MonteCarlo",
+    "PosteriorSampled", "SelfConsistent", "as_evaluation", "batched_q_values", "estimate", "exact_q_values",
+]  # fmt: skip

@@ -22,6 +22,6 @@ class Automatic(Evaluation):
 
     off_policy = True  # on tables
 
-    def on(self, space: QSpace) -> Evaluation:
+    def for_space(self, space: QSpace) -> Evaluation:
         """The evaluation for tables, or for weights."""
         return SelfConsistent() if space.countable else RETURNS

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
+from aapi.approximation.space import as_numbers
+from aapi.checks import as_part
 from aapi.errors import InvalidInput
-from aapi.memory import begin, remember
+from aapi.memory import empty_memories, remember
 from aapi.memory.memory import Experience
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array, Integers
     from aapi.memory import Memory, MemorySpec
     from aapi.simulation import PhaseData
 
@@ -32,7 +34,7 @@ class Estimate:
 
     q_hat: Array
     conditioning: Array | None = None
-    rank: NDArray[np.int64] | None = None
+    rank: Integers | None = None
 
 
 class Evaluation:
@@ -57,7 +59,7 @@ class Evaluation:
     def check(self, phase_length: int) -> None:
         """Raise an error if an argument is wrong, or phases of this length cannot be evaluated."""
 
-    def on(self, space: QSpace) -> Evaluation:
+    def for_space(self, space: QSpace) -> Evaluation:
         """The evaluation to use where Q-functions are held like this; or an error if there is none."""
         return self
 
@@ -69,34 +71,32 @@ class Evaluation:
         raise NotImplementedError
 
     def estimate(self, policy: Policy, seen: Experience, what: str = "an evaluation") -> Estimate:
-        """The same, checked: kernels check nothing."""
+        """What `__call__` returns, checked: kernels check nothing."""
         found = self(policy, seen)
         whole = found if isinstance(found, Estimate) else Estimate(found)
         q_hat = seen.space.check(whole.q_hat, seen.runs, what).copy()  # it may use its array again
-        return Estimate(q_hat, whole.conditioning, whole.rank)
+        conditioning = _check_per_run(whole.conditioning, seen.runs, f"as its conditioning, {what}")
+        rank = _check_per_run(whole.rank, seen.runs, f"as its rank, {what}")
+        return Estimate(q_hat, conditioning, None if rank is None else rank.astype(np.int64))
 
 
-@dataclass(frozen=True)
-class _Function(Evaluation):
-    """A function of the user's."""
-
-    function: Callable[[Policy, Experience], Estimate | Array]
-
-    def __call__(self, policy: Policy, seen: Experience) -> Estimate | Array:
-        return self.function(policy, seen)
+def _check_per_run(values: object, runs: int, what: str) -> Array | None:
+    """What an evaluation says of each run, (runs,), if anything; or an error."""
+    if values is None:
+        return None
+    array = as_numbers(values, what)
+    if array.shape != (runs,):
+        raise InvalidInput(f"{what} must return a number for each of {runs} runs, not an array of shape {array.shape}")
+    return array
 
 
 def as_evaluation(part: EvaluationLike) -> Evaluation:
-    """An evaluation, or a function that is one; or an error."""
-    if isinstance(part, Evaluation):
-        return part
-    if not callable(part) or isinstance(part, type):
-        raise InvalidInput(f"evaluate must be an evaluation such as SelfConsistent(), or a function, not {part!r}")
-    return _Function(part)
+    """An evaluation, or a function as one; or an error."""
+    return as_part(part, Evaluation, "evaluate", "an evaluation such as SelfConsistent()")
 
 
 def estimate(evaluate: EvaluationLike, space: QSpace, policy: Policy, data: PhaseData) -> Estimate:
     """Q̂ from one phase, without a past."""
-    part = as_evaluation(evaluate).on(space)
-    memories = remember(begin([part.memory], space, len(data.rewards)), data, policy)
+    part = as_evaluation(evaluate).for_space(space)
+    memories = remember(empty_memories([part.memory], space, len(data.rewards)), data, policy)
     return part.estimate(policy, Experience(space, data, memories))

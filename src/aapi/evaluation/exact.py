@@ -18,9 +18,8 @@ from aapi.kernels.linalg import dot
 from aapi.mdp import policy_values
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array, Integers, Mask
     from aapi.mdp import FiniteMDP
     from aapi.memory import Experience
 
@@ -37,8 +36,8 @@ class ExactQ(Evaluation):
 
     off_policy = True
 
-    def on(self, space: QSpace) -> Evaluation:
-        """Where there is a model."""
+    def for_space(self, space: QSpace) -> Evaluation:
+        """This evaluation, where there is a model."""
         if space.model is None:
             raise InvalidInput("exact evaluation needs a finite model, and this problem has none: use MonteCarlo")
         return self
@@ -62,7 +61,7 @@ def exact_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array]:
     return gains, q_values
 
 
-def batched_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+def batched_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array, Mask]:
     """Gains, Q-functions, and which policies have none of them yet, since they need more care.
 
     I − P_π + 1 e_sᵀ is invertible just where π has one recurrent class; policies for which it is not, or hardly, are
@@ -75,7 +74,7 @@ def batched_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array, NDA
 
 
 @functools.lru_cache(8)
-def _rows(mdp: FiniteMDP) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+def _rows(mdp: FiniteMDP) -> tuple[Integers, Integers, Array]:
     """The transitions of a model, pair by pair: where those of each begin, successors, probabilities."""
     rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
     return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data

@@ -15,7 +15,8 @@ from aapi.kernels.jit import kernel
 from aapi.memory import KeepSteps
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy
+    from aapi.approximation import Policy
+    from aapi.array_types import Array
     from aapi.memory import Experience
 
 

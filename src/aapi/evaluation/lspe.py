@@ -14,9 +14,8 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import add_row, dot, factorise, singular_regression, solve_factorised
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Array
 
 
 @dataclass(frozen=True)
@@ -46,16 +45,13 @@ class LSPE(Projected):
         finite(0.0, strictly=True, step=self.step, tolerance=self.tolerance)
         at_least(1, sweeps=self.sweeps)
 
-    def _solve(self, equations: Equations) -> tuple[NDArray[np.float64], float]:
+    def _solve(self, equations: Equations) -> tuple[Array, float]:
         weights, factors = np.zeros(equations.gram.shape[:2]), equations.gram.copy()
         for upper in factors:
             if not factorise(upper, float(self.ridge)):
                 raise singular_regression(self.ridge)
-        settled = _iterate(
-            equations.transposed, equations.totals, equations.shares, equations.earned, factors, float(self.ridge),
-            float(self.step), float(self.tolerance), int(self.sweeps), weights,
-        )  # fmt: skip
-        if not settled:
+        how = float(self.ridge), float(self.step), float(self.tolerance), int(self.sweeps)
+        if not _iterate(equations, factors, *how, weights):
             raise InvalidInput(
                 f"LSPE did not settle within {self.sweeps} sweeps: data of other policies, or a periodic chain, can "
                 "make it diverge; give a smaller step or reuse='phase', on a periodic chain a trace, or use LSTD"
@@ -65,13 +61,12 @@ class LSPE(Projected):
 
 
 @kernel
-def _iterate(
-    transposed: Any, totals: Any, shares: Any, earned: Any, factors: Any, ridge: Any, step: Any, tolerance: Any,
-    sweeps: Any, blocks: Any,
-) -> Any:  # fmt: skip
+def _iterate(equations: Any, factors: Any, ridge: Any, step: Any, tolerance: Any, sweeps: Any, blocks: Any) -> Any:
     """Sweep until the weights settle; false if they do not."""
     num_blocks, block_size = blocks.shape
-    weights, change, constant = blocks.ravel(), np.empty(totals.size), totals.copy()
+    transposed, earned, totals, shares, _ = equations
+    constant = totals.copy()
+    weights, change = blocks.ravel(), np.empty(constant.size)
     for block in range(num_blocks):
         solve_factorised(factors[block], constant[block * block_size : (block + 1) * block_size])
     level = dot(shares, constant)

@@ -13,9 +13,8 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import singular_regression
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Array
 
 
 SINGULAR = 1e-12  # what elimination may leave of a column before it counts as nothing
@@ -39,19 +38,18 @@ class LSTD(Projected):
     `rank`, how many of the features were linearly independent in the data.
     """
 
-    def _solve(self, equations: Equations) -> tuple[NDArray[np.float64], float]:
+    def _solve(self, equations: Equations) -> tuple[Array, float]:
         solution = np.empty(len(equations.earned) + 1)
-        conditioning = _solve(
-            equations.transposed, equations.totals, equations.shares, equations.earned, float(self.ridge), solution
-        )
+        conditioning = _solve(equations, float(self.ridge), solution)
         if not conditioning > 0.0:
             raise singular_regression(self.ridge)
         return solution[:-1], conditioning
 
 
 @kernel
-def _solve(transposed: Any, totals: Any, shares: Any, earned: Any, ridge: Any, solution: Any) -> Any:
+def _solve(equations: Any, ridge: Any, solution: Any) -> Any:
     """Fill in w and g. Returns the condition number of the equations, or 0 if they are singular."""
+    transposed, earned, totals, shares, _ = equations
     size = earned.size
     matrix, rhs, order = np.zeros((size + 1, size + 1)), np.zeros(size + 1), np.empty(size + 1, dtype=np.int64)
     for i in range(size):

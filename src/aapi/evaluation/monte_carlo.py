@@ -13,7 +13,8 @@ from aapi.evaluation.evaluation import Evaluation
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy
+    from aapi.approximation import Policy
+    from aapi.array_types import Array
     from aapi.memory import Experience
 
 
@@ -62,21 +63,15 @@ def truncated_returns(rewards: Array, horizon: int, centre: bool) -> Array:
 
 
 @kernel
-def _cumulate(rewards: Any, horizon: Any, centre: Any, cumulated: Any) -> Any:
-    """One run's cumulated rewards, steps + 1 numbers, and what to subtract from each return."""
-    total = 0.0
-    cumulated[0] = total
-    for t in range(rewards.size):
-        total += rewards[t]
-        cumulated[t + 1] = total
-    return horizon * (total / rewards.size) if centre else 0.0
-
-
-@kernel
 def _fill_returns(rewards: Any, horizon: Any, centre: Any, returns: Any) -> None:
-    """G_t of every run, for every t whose window lies in the phase."""
+    """G_t of every run, for every t whose window lies in the data, from cumulated rewards."""
     cumulated = np.empty(rewards.shape[1] + 1)
     for run in range(returns.shape[0]):
-        baseline = _cumulate(rewards[run], horizon, centre, cumulated)
+        total = 0.0
+        cumulated[0] = total
+        for t in range(rewards.shape[1]):
+            total += rewards[run, t]
+            cumulated[t + 1] = total
+        baseline = horizon * (total / rewards.shape[1]) if centre else 0.0
         for t in range(returns.shape[1]):
             returns[run, t] = (cumulated[t + horizon] - cumulated[t]) - baseline

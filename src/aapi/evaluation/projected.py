@@ -15,8 +15,9 @@ from aapi.evaluation.evaluation import Estimate, Evaluation
 from aapi.memory import KeepSteps, SumTraces
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Array
     from aapi.memory import Experience, LinearMemory, MemorySpec
 
 
@@ -52,7 +53,7 @@ class Projected(Evaluation):
         one_of(REUSE, reuse=self.reuse)
         at_least(1, window=self.window)
 
-    def on(self, space: QSpace) -> Evaluation:
+    def for_space(self, space: QSpace) -> Evaluation:
         """Where the equations of all features fit into memory."""
         check_size(space.num_features)
         return self

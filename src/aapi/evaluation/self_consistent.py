@@ -1,4 +1,4 @@
-"""The self-consistent evaluator: policies evaluated on all data, gain and values together."""
+"""Self-consistent evaluation on all data, gain and values together: of the average model, or of one drawn at random."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.krylov import solve_sparse, sort_entries
 from aapi.kernels.linalg import dot
 from aapi.memory import CountTransitions
-from aapi.memory.model import average_model
+from aapi.memory.model import average_model, sampled_model
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy
+    from aapi.approximation import Policy
+    from aapi.array_types import Array
     from aapi.memory import Counts, Experience
 
 
@@ -62,6 +63,32 @@ class SelfConsistent(Evaluation):
             scale = self.bonus * (data.highest - data.lowest)
             rewards += scale[:, None, None] / (data.visits + 1.0)
         return evaluate_models(data, weights, rewards, policy, seen.guess)
+
+
+@dataclass(frozen=True)
+class PosteriorSampled(Evaluation):
+    """`SelfConsistent` in a model drawn anew for each phase: P(·|x, a) has a Dirichlet distribution.
+
+    Its parameters are the counts of the successors seen, and `prior` for leading anywhere. What RLSVI does to
+    least-squares value iteration, this does to policy evaluation: noise in proportion to what is not known. It is the
+    probabilities that are random, so that rewards on another scale give the same draws.
+
+    prior: pseudo-visits of every pair that lead anywhere.
+    """
+
+    prior: float = 0.01
+    memory = CountTransitions()
+    off_policy = True
+
+    def check(self, phase_length: int) -> None:
+        """Any phase length will do."""
+        finite(0.0, strictly=True, prior=self.prior)
+
+    def __call__(self, policy: Policy, seen: Experience) -> Array:
+        """Q̂_k, of shape (runs, states, actions); 0 where a state was never seen."""
+        counts = seen.recall(self.memory)
+        weights, rewards = sampled_model(counts, float(self.prior), seen.data.streams, np.arange(seen.runs))
+        return evaluate_models(counts, weights, rewards, policy, seen.guess)
 
 
 def evaluate_models(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,13 +10,11 @@ import numpy as np
 from aapi.agent import Agent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from aapi.experiments.configuration import Configuration
-
-__all__ = ["agent_curves", "close_environment", "new_agent", "run_seed"]
 
 
 def run_seed(seed: int, number: int) -> int:
@@ -23,14 +22,11 @@ def run_seed(seed: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
 
 
-def new_agent(configuration: Configuration, seed: int, number: int) -> Agent:
-    """The agent of a run, in an environment of its own, which the caller closes."""
-    env = configuration.problem.make_environment()
-    try:
-        return Agent(configuration.algorithm, env, configuration.features, run_seed(seed, number))
-    except BaseException:
-        env.close()
-        raise
+@contextmanager
+def new_agent(configuration: Configuration, seed: int, number: int) -> Iterator[Agent]:
+    """The agent of a run, in an environment of its own, which is closed when the block ends."""
+    with closing(configuration.problem.make_environment()) as env:
+        yield Agent(configuration.algorithm, env, configuration.features, run_seed(seed, number))
 
 
 def agent_curves(
@@ -39,22 +35,13 @@ def agent_curves(
     """The ends of phases, (grid,), and the sum of rewards up to each of them, (runs, grid)."""
     curves = []
     for number in numbers:
-        agent = new_agent(configuration, seed, number)
         steps: list[int] = []
         sums: list[float] = []
-        try:
+        with new_agent(configuration, seed, number) as agent:
             while agent.num_steps < configuration.steps:
                 left = configuration.steps - agent.num_steps
                 agent.learn(min(left, agent.steps_left))
                 steps.append(agent.num_steps)
                 sums.append(agent.total_reward)
-        finally:
-            close_environment(agent)
         curves.append(sums)
     return np.array(steps, dtype=np.int64), np.array(curves, dtype=np.float64)
-
-
-def close_environment(agent: Agent) -> None:
-    """Close the environment of an agent."""
-    if agent.env is not None:
-        agent.env.close()

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import logging
 import signal
 import threading
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING
 
 import cloudpickle
 import distributed
 
 from aapi.errors import InvalidInput
+from aapi.experiments.engines import QUEUED_PER_WORKER, CrashedBatch, Engine, EngineLost, RemoteExecutor, run_packed
 from aapi.experiments.sources import source_version
-from aapi.experiments.worker import CrashedBatch, EngineLost, pack_call, run_packed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 RESUME = "all runs stored before are safe: give the same command again to go on"
 TIMEOUT = 30  # seconds to wait for a scheduler or a worker
 
-P = ParamSpec("P")
-Returned = TypeVar("Returned")
-
 
 @contextmanager
-def start_cluster(workers: int, address: str | None) -> Iterator[tuple[Executor, int]]:
-    """An executor and how many calls it works on at once. Without an address, `workers` are started on this machine."""
+def start_cluster(workers: int, address: str | None) -> Iterator[Engine]:
+    """The cluster at an address; without one, `workers` are started on this machine."""
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         if address is None:
@@ -46,7 +42,10 @@ def start_cluster(workers: int, address: str | None) -> Iterator[tuple[Executor,
         if address is None:
             client.register_plugin(_IgnoreInterrupts())
         _check_workers(client, address)
-        yield _DaskExecutor(client), sum(client.nthreads().values())
+        workers = sum(client.nthreads().values())
+        executor = _DaskExecutor(client, QUEUED_PER_WORKER * workers)
+        stack.callback(executor.shutdown, wait=False, cancel_futures=True)
+        yield Engine(executor, workers)
 
 
 @contextmanager
@@ -98,28 +97,23 @@ def _version() -> str | None:
     return source_version()
 
 
-class _DaskExecutor(Executor):
+class _DaskExecutor(RemoteExecutor):
     """Dask's client as an executor that tells the loss of workers from errors of calls."""
 
-    def __init__(self, client: distributed.Client) -> None:
+    dumps = staticmethod(cloudpickle.dumps)
+
+    def __init__(self, client: distributed.Client, calls: int) -> None:
+        super().__init__(calls)
         self._client = client
 
-    def submit(self, fn: Callable[P, Returned], /, *args: P.args, **kwargs: P.kwargs) -> Future[Returned]:
-        """Call a function on a worker; on another one, if that dies."""
-        call, outer = pack_call(cloudpickle.dumps, functools.partial(fn, *args, **kwargs))
-        self._client.submit(run_packed, call, pure=False).add_done_callback(lambda done: _settle(outer, done))
-        return cast("Future[Returned]", outer)
-
-
-def _settle(outer: Future[object], inner: distributed.Future) -> None:
-    try:
-        outer.set_result(inner.result())
-    except distributed.KilledWorker:
-        outer.set_exception(CrashedBatch("its worker died each time it was tried"))
-    except (CancelledError, asyncio.CancelledError, OSError) as error:
-        outer.set_exception(EngineLost(f"the Dask cluster is gone ({_first_line(error)}); {RESUME}"))
-    except BaseException as error:  # noqa: BLE001 - it is the caller's
-        outer.set_exception(error)
+    def execute(self, call: bytes) -> object:
+        """Execute a call on a worker; on another one, if that dies."""
+        try:
+            return self._client.submit(run_packed, call, pure=False).result()
+        except distributed.KilledWorker:
+            raise CrashedBatch("its worker died each time it was tried") from None
+        except (CancelledError, asyncio.CancelledError, OSError) as error:
+            raise EngineLost(f"the Dask cluster is gone ({_first_line(error)}); {RESUME}") from None
 
 
 class _IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]

@@ -23,23 +23,22 @@ FORMAT = 1
 FILE = "results.db"
 LOCK = ".lock"
 RECOVERY = "nothing was changed; move it away and start anew, or save what is left with: sqlite3 results.db .recover"
-# Traces of learners and regret decompositions; the name of the table is that of the first versions.
-TRACES = "CREATE TABLE insides (run TEXT PRIMARY KEY, contents BLOB NOT NULL, checksum INTEGER NOT NULL)"
-TABLES = f"""
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE grids (key TEXT PRIMARY KEY, steps BLOB NOT NULL);
-CREATE TABLE configurations (
+# In `insides` are learner traces and regret decompositions; the first versions had no such table.
+TABLES = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS grids (key TEXT PRIMARY KEY, steps BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS configurations (
     key TEXT PRIMARY KEY, problem TEXT NOT NULL, algorithm TEXT NOT NULL, reward_scale REAL NOT NULL,
     steps INTEGER NOT NULL, settings TEXT NOT NULL, description TEXT NOT NULL
 );
-CREATE TABLE runs (
+CREATE TABLE IF NOT EXISTS runs (
     key TEXT PRIMARY KEY, configuration TEXT NOT NULL REFERENCES configurations, seed INTEGER NOT NULL,
     run INTEGER NOT NULL, average_reward REAL, seconds REAL NOT NULL, error TEXT, grid TEXT REFERENCES grids,
     cumulated BLOB, checksum INTEGER
 );
-CREATE INDEX runs_of_a_configuration ON runs (configuration, seed, run);
-{TRACES};
-CREATE TABLE sessions (
+CREATE INDEX IF NOT EXISTS runs_of_a_configuration ON runs (configuration, seed, run);
+CREATE TABLE IF NOT EXISTS insides (run TEXT PRIMARY KEY, contents BLOB NOT NULL, checksum INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS sessions (
     id INTEGER PRIMARY KEY, command TEXT NOT NULL, plan TEXT NOT NULL, machine TEXT NOT NULL, began REAL NOT NULL,
     ended REAL, seconds REAL
 );
@@ -69,17 +68,15 @@ class Database:
             if write:
                 self.connection.execute("PRAGMA journal_mode = WAL")
                 self.connection.execute("PRAGMA synchronous = NORMAL")
-            if write and empty:
-                self._create()
-            elif write:  # the first stores have no such table
-                self.connection.execute(TRACES.replace("TABLE", "TABLE IF NOT EXISTS"))
+                self._create_tables()
 
-    def _create(self) -> None:
+    def _create_tables(self) -> None:
+        """Those that are not there; who began the store stays noted."""
         about = {"format": FORMAT, "aapi": aapi.__version__, "sources": source_version()}
         with self.writing() as connection:
             for statement in TABLES.split(";\n"):
                 connection.execute(statement)
-            connection.executemany("INSERT INTO about VALUES (?, ?)", [(k, str(v)) for k, v in about.items()])
+            connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", [(k, str(v)) for k, v in about.items()])
 
     def _check(self) -> None:
         """Another version's store, or a damaged one, is left as it is."""

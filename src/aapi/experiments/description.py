@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from aapi.json_types import Json, JsonObject
 
 
-def canonical(description: Json) -> str:
-    """JSON with one form for each value."""
-    return json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
 def digest(description: Json) -> str:
     """A name for a description: 128 bits of its SHA-256, in hexadecimal."""
-    return hashlib.sha256(canonical(description).encode()).hexdigest()[:32]
+    canonical = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 
 
 def describe(value: object) -> Json:

@@ -1,25 +1,27 @@
 """Diagnostics of stored runs: learner traces and regret decompositions, made when all runs are there.
 
-A regret decomposition is of some runs of a cell, repeated with a record of every phase.
+A learner trace is of the median run of a cell. A regret decomposition is of some of its runs, repeated with a record of
+every phase.
 """
 
 from __future__ import annotations
 
 import functools
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from aapi.experiments.choice import choices
 from aapi.experiments.description import digest
 from aapi.experiments.engines import Engine, Interrupted
-from aapi.experiments.trace import DiagnosticJob, pack_trace, stored_trace, trace_jobs
-from aapi.experiments.worker import describe_error, run_key
+from aapi.experiments.plan import choices, group_by, run_key
+from aapi.experiments.trace import is_traceable, median_run, pack_trace, stored_trace, trace_run
+from aapi.experiments.worker import describe_error
 from aapi.mdp import FiniteMDP
 from aapi.progress import progress_bars
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aapi.experiments.configuration import Configuration
     from aapi.experiments.store import Store
@@ -32,8 +34,26 @@ MOST_STATES = 100  # beyond, exact evaluations of every phase take longer than t
 MOST_RUNS = 10
 MOST_PHASES = 20_000  # of all runs together
 MOST_NUMBERS = 4_000_000  # in a table of all phases of one run
-MOST_CELLS = 36  # of a folder
+MOST_JOBS = 36  # of each kind, in a folder
 _constants: dict[str, Constants] = {}  # of problems, in this process
+
+
+@dataclass(frozen=True)
+class DiagnosticJob:
+    """Something to compute from stored runs, and to store under a key.
+
+    kind: its progress bar; runs: how many it is of; seconds: about how long it takes; compute: makes the bytes.
+    """
+
+    kind: str
+    key: str
+    runs: int
+    seconds: float
+    compute: Callable[[], bytes]
+
+    def run(self) -> bytes:
+        """What is to be stored."""
+        return self.compute()
 
 
 def run_diagnostics(
@@ -44,12 +64,9 @@ def run_diagnostics(
     An error is stored in place of what it prevents, and the job is done again next time: no run is lost by it.
     stop: when it is set, jobs in flight are finished, and `Interrupted` is raised if there are others.
     """
-    choice = choices(store, [cell.plan for cell in cells])
-    chosen = [(cell, cell.candidates[i]) for cell, i in zip(cells, choice, strict=True) if i is not None]
-    queue = deque([*trace_jobs(chosen, store), *decomposition_jobs(chosen, store)])
-    totals: dict[str, float] = {}
-    for job in queue:
-        totals[job.kind] = totals.get(job.kind, 0.0) + job.seconds
+    queue = deque(diagnostic_jobs(cells, store))
+    kinds = group_by(queue, lambda job: job.kind)
+    totals = {kind: sum(job.seconds for job in jobs) for kind, jobs in kinds.items()}
     with progress_bars(totals, show=progress) as advance:
         for job, future in engine.completed(queue, DiagnosticJob.run, stop):
             error = future.exception()
@@ -60,21 +77,40 @@ def run_diagnostics(
         raise Interrupted(f"all runs are stored in {store.folder}, but {len(queue)} diagnostics of them are left")
 
 
-def decomposition_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Store) -> Iterator[DiagnosticJob]:
-    """The regret of the first runs of each cell on a small finite problem, unless it was taken apart before."""
-    seen: set[tuple[str, str]] = set()
-    for cell, configuration in chosen:
-        what = (cell.problem.label, cell.algorithm)
-        phases = _decomposable_phases(configuration) if what not in seen and len(seen) < MOST_CELLS else None
-        if phases is None or not store.runs(configuration.key, cell.seed, range(cell.runs)):
-            continue
-        seen.add(what)
-        runs = min(cell.runs, MOST_RUNS, MOST_PHASES // phases)
-        key = decomposition_key(configuration.key, cell.seed)
-        stored = stored_trace(store, key)
-        if stored is None or "error" in stored.about or cast("int", stored.about["runs"]) < runs:
-            compute = functools.partial(_decompose_runs, configuration, cell.seed, runs)
-            yield DiagnosticJob("regret decompositions", key, 1e-3 * phases * runs, compute)
+def diagnostic_jobs(cells: Sequence[Cell], store: Store) -> Iterator[DiagnosticJob]:
+    """What is not stored yet, or is an error, or is of fewer runs; for each algorithm on each problem once."""
+    chosen = choices(store, [cell.plan for cell in cells])
+    for make in (trace_job, decomposition_job):
+        seen: set[tuple[str, str]] = set()
+        for cell, i in zip(cells, chosen, strict=True):
+            what = (cell.problem.label, cell.algorithm)
+            if i is None or what in seen or len(seen) == MOST_JOBS:
+                continue
+            if (job := make(cell, cell.candidates[i], store)) is not None:
+                seen.add(what)
+                stored = stored_trace(store, job.key)
+                if stored is None or "error" in stored.about or cast("int", stored.about.get("runs", 1)) < job.runs:
+                    yield job
+
+
+def trace_job(cell: Cell, configuration: Configuration, store: Store) -> DiagnosticJob | None:
+    """A trace of the median run; None if no run is stored, or its problem has none, or too many, states to show."""
+    run = median_run(store.runs(configuration.key, cell.plan.seed, cell.plan.runs))
+    if run is None or not is_traceable(cell.problem):
+        return None
+    compute = functools.partial(trace_run, configuration, cell.plan.seed, run.number)
+    return DiagnosticJob("learner traces", run.key, 1, configuration.expected_seconds, compute)
+
+
+def decomposition_job(cell: Cell, configuration: Configuration, store: Store) -> DiagnosticJob | None:
+    """The regret of the first runs, on a small finite problem; None if no run is stored, or it would be too much."""
+    seed, phases = cell.plan.seed, _decomposable_phases(configuration)
+    if phases is None or not store.runs(configuration.key, seed, cell.plan.runs):
+        return None
+    runs = min(cell.plan.runs, MOST_RUNS, MOST_PHASES // phases)
+    compute = functools.partial(_decompose_runs, configuration, seed, runs)
+    key = decomposition_key(configuration.key, seed)
+    return DiagnosticJob("regret decompositions", key, runs, 1e-3 * phases * runs, compute)
 
 
 def decomposition_key(configuration: str, seed: int) -> str:

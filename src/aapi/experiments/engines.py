@@ -9,16 +9,15 @@ import pickle
 import signal
 import sys
 import threading
-from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from aapi.checks import at_least, one_of
-from aapi.errors import InvalidInput
-from aapi.experiments.worker import CrashedBatch, EngineLost, pack_call, run_packed
+from aapi.errors import AapiError, InvalidInput, install_extra
 
 if TYPE_CHECKING:
     from collections import deque
@@ -35,6 +34,14 @@ Item = TypeVar("Item")
 
 class Interrupted(KeyboardInterrupt):
     """Stopped on request, with everything done so far in the store."""
+
+
+class CrashedBatch(AapiError):
+    """A batch whose process died each time it was tried."""
+
+
+class EngineLost(AapiError):
+    """There is nothing left to run batches on."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +89,12 @@ def start_engine(name: str, workers: int | None = None, address: str | None = No
         try:
             from aapi.experiments.cluster import start_cluster
         except ImportError:
-            raise InvalidInput("the engine dask needs Dask: pip install 'aapi[dask]'") from None
-        with start_cluster(count, address) as started:
-            yield Engine(*started)
+            raise InvalidInput(f"the engine dask needs Dask: {install_extra('dask')}") from None
+        with start_cluster(count, address) as engine:
+            yield engine
         return
     executor: Executor = ThreadPoolExecutor(count) if name == "threads" else ResilientProcesses(count)
     try:
-        if isinstance(executor, ResilientProcesses):
-            executor.probe()
         yield Engine(executor, count)
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
@@ -97,7 +102,34 @@ def start_engine(name: str, workers: int | None = None, address: str | None = No
     executor.shutdown()
 
 
-class ResilientProcesses(Executor):
+class RemoteExecutor(ThreadPoolExecutor):
+    """Executes calls elsewhere; a thread waits for each."""
+
+    dumps: Callable[[object], bytes] = staticmethod(pickle.dumps)
+
+    def submit(self, fn: Callable[P, Returned], /, *args: P.args, **kwargs: P.kwargs) -> Future[Returned]:
+        """Call a function elsewhere."""
+        try:
+            call = self.dumps(functools.partial(fn, *args, **kwargs))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise InvalidInput(f"{error}: for processes and Dask, algorithms and problems must be picklable") from None
+        return cast("Future[Returned]", super().submit(self.execute, call))
+
+    def execute(self, call: bytes) -> object:
+        """Have `run_packed` execute a call, and wait for its result."""
+        raise NotImplementedError
+
+
+def run_packed(call: bytes) -> object:
+    """Execute a packed call. What cannot be imported here is an error of the call: the process lives on."""
+    try:
+        function = pickle.loads(call)  # noqa: S301 - from this very program
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(f"a worker does not have what the study is made of: {error}") from None
+    return function()
+
+
+class ResilientProcesses(RemoteExecutor):
     """Processes, any of which may be killed: a pool that broke is replaced, and what was in it is tried again.
 
     When a process dies, its whole pool breaks, and it is not known which call was at fault. So each call that was in
@@ -105,90 +137,33 @@ class ResilientProcesses(Executor):
     """
 
     def __init__(self, workers: int) -> None:
+        super().__init__(workers)
         self._workers = workers
         self._change = threading.Lock()
-        self._pool: ProcessPoolExecutor | None = None
-        self._retries = ThreadPoolExecutor(workers)
-        self._open: set[Future[object]] = set()
-        self._closed = self._abandoned = False
-
-    def probe(self) -> None:
-        """Raise an error if no process can be started at all: then no call is to blame."""
+        self._pool = _new_pool(workers)
         try:
-            _submit(self._current(), os.getpid).result()
+            _submit(self._pool, os.getpid).result()  # if no process can be started at all, no call is to blame
         except BrokenProcessPool:
             advice = 'in a script, put what starts them below if __name__ == "__main__":'
             raise EngineLost(f"processes cannot be started here: {advice}") from None
 
-    def submit(self, fn: Callable[P, Returned], /, *args: P.args, **kwargs: P.kwargs) -> Future[Returned]:
-        """Call a function in a process."""
-        call, outer = pack_call(pickle.dumps, functools.partial(fn, *args, **kwargs))
-        while True:
-            pool = self._current()
-            try:
-                inner = _submit(pool, run_packed, call)
-                break
-            except BrokenProcessPool:
-                self._drop(pool)
-        self._open.add(outer)
-        outer.add_done_callback(self._open.discard)
-        inner.add_done_callback(lambda done: self._settle(outer, done, call))
-        return cast("Future[Returned]", outer)
-
-    def _current(self) -> ProcessPoolExecutor:
+    def execute(self, call: bytes) -> object:
+        """Try a call in the pool, then alone, until there were too many deaths."""
+        pool = self._pool
+        with suppress(BrokenProcessPool):
+            return _submit(pool, run_packed, call).result()
         with self._change:
-            if self._closed:
-                raise RuntimeError("cannot schedule new futures after shutdown")
-            if self._pool is None:
+            if self._pool is pool:  # another thread may have replaced it already
                 self._pool = _new_pool(self._workers)
-            return self._pool
-
-    def _drop(self, broken: ProcessPoolExecutor) -> None:
-        with self._change:
-            if self._pool is broken:  # another thread may have replaced it already
-                self._pool = None
-        broken.shutdown(wait=False)
-
-    def _settle(self, outer: Future[object], inner: Future[object], call: bytes) -> None:
-        """Hand on the result of a call; if its pool broke, try the call again."""
-        error = CancelledError() if inner.cancelled() else inner.exception()
-        if error is None:
-            outer.set_result(inner.result())
-        elif not isinstance(error, BrokenProcessPool):
-            outer.set_exception(error)
-        elif self._abandoned:
-            outer.set_exception(CancelledError())
-        else:
-            again = self._retries.submit(self._retry, outer, call)
-            again.add_done_callback(lambda done: outer.set_exception(CancelledError()) if done.cancelled() else None)
-
-    def _retry(self, outer: Future[object], call: bytes) -> None:
-        """Try a call again, alone in a process, until there were too many deaths."""
         for _ in range(MOST_DEATHS - 1):
-            try:
-                with _new_pool(1) as pool:
-                    outer.set_result(_submit(pool, run_packed, call).result())
-                return
-            except BrokenProcessPool:
-                continue
-            except BaseException as error:  # noqa: BLE001 - it is the caller's
-                outer.set_exception(error)
-                return
-        outer.set_exception(CrashedBatch(f"its process died {MOST_DEATHS} times"))
+            with _new_pool(1) as alone, suppress(BrokenProcessPool):
+                return _submit(alone, run_packed, call).result()
+        raise CrashedBatch(f"its process died {MOST_DEATHS} times")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more calls; wait for those in flight, if asked to."""
-        with self._change:
-            self._closed = True
-            self._abandoned = self._abandoned or not wait
-            pool, self._pool = self._pool, None
-        if wait and not cancel_futures:  # also for those whose process dies now: they are tried again
-            wait_for(list(self._open))
-        if pool is not None:
-            pool.shutdown(wait=wait, cancel_futures=cancel_futures)
-        if wait:
-            wait_for(list(self._open))
-        self._retries.shutdown(wait=wait, cancel_futures=cancel_futures)
+        super().shutdown(wait, cancel_futures=cancel_futures)
+        self._pool.shutdown(wait)
 
 
 def _new_pool(workers: int) -> ProcessPoolExecutor:

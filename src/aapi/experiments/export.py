@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, install_extra
 from aapi.files import atomic_write
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _write_parquet(path: str | os.PathLike[str], rows: Iterator[ExportRow]) -> i
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise InvalidInput("Parquet needs pyarrow: pip install 'aapi[parquet]'") from None
+        raise InvalidInput(f"Parquet needs pyarrow: {install_extra('parquet')}") from None
     table = pyarrow.Table.from_pylist(_one_type(list(rows)))
     with atomic_write(path) as file:
         pyarrow.parquet.write_table(table, file)

@@ -55,7 +55,7 @@ SCALES = [0.01, 1.0, 100.0]
 PARTS = {"evaluation": "self-consistent", "exploration": "discovery+posterior", "phase_length": "growing"}
 UNTUNED_AAPI: Table = {"name": "aapi"}
 TUNED_POLITEX: Table = {"name": "politex", "eta": {"from": 0.01, "to": 100.0, "points": 9}}
-FAST: tuple[Table, Table] = (
+FAST: tuple[Table, Table] = (  # settings of POLITEX and of RLSVI
     {"horizon": [5, 10], "centre": [False, True], "ridge": 1.0},
     {"horizon": 10, "form": ["relative", "discounted"]},
 )
@@ -65,30 +65,29 @@ SLOW: tuple[Table, Table] = (
 )
 
 
-def _untuned_deep_sea(size: int) -> tuple[Table, int, tuple[Table, Table]]:
-    """DeepSea, with phases of 30 and returns of 2 times its size."""
-    politex: Table = {"horizon": 2 * size, "centre": [False, True], "ridge": 0.1}
-    rlsvi: Table = {"horizon": 2 * size, "form": ["relative", "finite-horizon"]}
-    problem: Table = {"name": "deep-sea", "size": size, "steps": 10_000 * size, "features": "one-hot"}
-    return problem, 30 * size, (politex, rlsvi)
+def _with_rivals(problem: Table, phase_length: int, politex: Table, rlsvi: Table) -> Table:
+    """A problem, with phases of that length and further settings of the tuned rivals on it."""
+    rivals = {"politex": politex, "rlsvi": rlsvi}
+    return problem | {"settings_for": {name: {"phase_length": phase_length, **rivals[name]} for name in rivals}}
 
 
-# Problem, phase length of the rivals, and further settings of POLITEX and of RLSVI.
-UNTUNED_PROBLEMS: list[tuple[Table, int, tuple[Table, Table]]] = [
-    ({"name": "ergodic", "states": 10, "actions": 2, "steps": 100_000}, 250, FAST),
-    ({"name": "ergodic", "states": 20, "actions": 5}, 500, FAST),
-    ({"name": "ergodic", "states": 50, "actions": 10, "steps": 1_000_000}, 1000, FAST),
-    ({"name": "river-swim", "states": 6}, 250, SLOW),
-    ({"name": "river-swim", "states": 12}, 250, SLOW),
-    ({"name": "access-control"}, 500, SLOW),
-    *map(_untuned_deep_sea, (10, 20, 30)),
-]
 UNTUNED = Study(
     name="untuned", steps=200_000, runs=50, tuning_runs=5,
     problems=[
-        {**problem, "settings_for": {name: {"phase_length": phase_length, **settings}
-                                     for name, settings in zip(("politex", "rlsvi"), rivals, strict=True)}}
-        for problem, phase_length, rivals in UNTUNED_PROBLEMS
+        _with_rivals({"name": "ergodic", "states": 10, "actions": 2, "steps": 100_000}, 250, *FAST),
+        _with_rivals({"name": "ergodic", "states": 20, "actions": 5}, 500, *FAST),
+        _with_rivals({"name": "ergodic", "states": 50, "actions": 10, "steps": 1_000_000}, 1000, *FAST),
+        _with_rivals({"name": "river-swim", "states": 6}, 250, *SLOW),
+        _with_rivals({"name": "river-swim", "states": 12}, 250, *SLOW),
+        _with_rivals({"name": "access-control"}, 500, *SLOW),
+        *(
+            _with_rivals(
+                {"name": "deep-sea", "size": size, "steps": 10_000 * size, "features": "one-hot"}, 30 * size,
+                {"horizon": 2 * size, "centre": [False, True], "ridge": 0.1},
+                {"horizon": 2 * size, "form": ["relative", "finite-horizon"]},
+            )
+            for size in (10, 20, 30)
+        ),
     ],
     algorithms=[
         UNTUNED_AAPI,
@@ -100,9 +99,9 @@ UNTUNED = Study(
 SCALED = replace(
     UNTUNED, name="untuned, rewards scaled", runs=10, tuning_runs=2,
     problems=[
-        {**problem, "reward_scale": SCALES,
-         "settings_for": {"politex": {"phase_length": phase_length, **politex, "horizon": 10, "centre": False}}}
-        for problem, phase_length, (politex, _) in UNTUNED_PROBLEMS
+        {**problem, "reward_scale": SCALES, "settings_for": {"politex": settings | {"horizon": 10, "centre": False}}}
+        for problem in UNTUNED.problems
+        for settings in [cast("dict[str, Table]", problem["settings_for"])["politex"]]
     ],
     algorithms=[UNTUNED_AAPI, {**TUNED_POLITEX, "tune": ["eta"], "together": True}],
 )  # fmt: skip
@@ -176,11 +175,12 @@ def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = 
     one_of(("all", *FIGURES, *MORE), figure=figure)
     one_of(tuple(PRESETS), preset=preset)
     chosen = PRESETS[preset]
-    if figure in MORE and chosen.shorter == 1:
-        return [_resized(study, chosen, runs, None, seed) for study in MORE[figure]]
     if figure in MORE:
-        fewer = [min(study.runs, 5) if runs is None else runs for study in MORE[figure]]
-        return [_resized(study, chosen, each, 1, seed) for study, each in zip(MORE[figure], fewer, strict=True)]
+        short = chosen.shorter > 1
+        return [
+            _resized(study, chosen, min(study.runs, 5) if short and runs is None else runs, 1 if short else None, seed)
+            for study in MORE[figure]
+        ]
     algorithms, count = _tuned(chosen.points), chosen.runs if runs is None else runs
     figures = [
         replace(_resized(study, chosen, count, chosen.tuning_runs, seed), algorithms=algorithms)

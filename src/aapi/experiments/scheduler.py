@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
@@ -9,17 +10,16 @@ import threading
 import time
 from collections import deque
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
-from aapi.experiments.choice import check_shared_tuning, choose, tuning_groups, work_left
 from aapi.experiments.diagnostics import run_diagnostics
-from aapi.experiments.engines import Engine, Interrupted, start_engine
+from aapi.experiments.engines import CrashedBatch, Engine, Interrupted, start_engine
+from aapi.experiments.plan import check_shared_tuning, choose, run_keys, tuning_groups, work_left
 from aapi.experiments.store import Store
 from aapi.experiments.study import Cell, Study
 from aapi.experiments.summary import Summary, summarise
-from aapi.experiments.worker import CrashedBatch, RunBatch, run_batch, run_keys
+from aapi.experiments.worker import RunBatch, RunOutcome, run_batch
 from aapi.progress import progress_bars
 
 if TYPE_CHECKING:
@@ -63,14 +63,6 @@ def run_studies(
         return summarise(store, plans)
 
 
-@dataclass
-class TuningGroup:
-    """Cells that share a choice, and the keys of the tuning runs that it waits for."""
-
-    cells: list[Cell]
-    missing: set[str]
-
-
 def run_cells(
     cells: Sequence[Cell], store: Store, engine: Engine, stop: threading.Event, *, progress: bool = False,
     retry_failed: bool = False,
@@ -80,8 +72,11 @@ def run_cells(
     stop: when it is set, the batches in flight finish, and `Interrupted` is raised.
     retry_failed: do those again that are in the store as failed.
     """
-    check_shared_tuning([cell.plan for cell in cells])
-    work = _Work(cells, store, retry_failed)
+    plans = [cell.plan for cell in cells]
+    check_shared_tuning(plans)
+    if retry_failed:
+        store.forget_failed(key for plan in plans for key in plan.possible_keys)
+    work = _Work(cells, store)
     with progress_bars(work.totals, show=progress) as advance:
         for batch, future in engine.completed(work.queue, run_batch, stop):
             try:
@@ -90,85 +85,72 @@ def run_cells(
                 if len(batch.runs) > 1:  # one of its runs crashes: try each alone, so that the others are done
                     work.queue.extendleft(batch.each())
                     continue
-                outcomes = batch.outcomes(0.0, str(error))
-            store.add(batch.configuration, batch.label, outcomes)
-            work.arrived({outcome.key for outcome in outcomes})
+                outcomes = [RunOutcome(batch.runs[0], 0.0, error=str(error))]
+            store.add(batch, outcomes)
+            work.arrived(batch)
             advance(batch.study, batch.seconds, f"{work.stored} of about {work.needed} runs")
     if work.queue:
         raise Interrupted(f"{work.stored} of about {work.needed} runs are stored in {store.folder}")
 
 
 class _Work:
-    """What is left to do: a queue that grows when tuning groups have made their choice.
+    """What is left to do: a queue that grows when cells that are tuned, alone or together, have made their choice.
 
     totals: about how many seconds of work each study has; stored, needed: runs.
     """
 
-    def __init__(self, cells: Sequence[Cell], store: Store, retry_failed: bool) -> None:
+    def __init__(self, cells: Sequence[Cell], store: Store) -> None:
         self.store = store
         self.queue: deque[RunBatch] = deque()
-        self.totals = dict.fromkeys((cell.study for cell in cells), 0.0)
-        tuning = {key for cell in cells for key in _tuning_keys(cell)}
-        reported = {key for cell in cells for c in cell.candidates for key in run_keys(c.key, cell.seed, cell.runs)}
-        stored = store.known(tuning | reported, failed=not retry_failed)
-        self.taken = set(stored)  # in the store, or in the queue
-        self.stored = len(stored)
-        self.needed = len(tuning) + sum(cell.runs for cell in cells)
-        self.groups = [
-            TuningGroup([cells[i] for i in members], {key for i in members for key in _tuning_keys(cells[i])} - stored)
-            for members in tuning_groups([cell.plan for cell in cells])
-        ]
+        plans = [cell.plan for cell in cells]
+        self.totals = {plan.study: 0.0 for plan in plans}
+        self.taken = store.known(key for plan in plans for key in plan.possible_keys)  # in the store, or in the queue
+        self.stored = len(self.taken)
+        self.needed = len({key for plan in plans for key in plan.tuning_keys}) + sum(plan.runs for plan in plans)
+        groups = [[cells[i] for i in members] for members in tuning_groups(plans)]
         # All tuning runs, and the reported runs of those groups whose choice is known. Long ones first: what depends on
         # them can then begin while others are still tuning.
-        for group in sorted(self.groups, key=_tuning_seconds, reverse=True):
-            for cell in group.cells:
-                for candidate in cell.candidates if cell.is_tuned else ():
-                    self._add(candidate, cell, cell.tuning_seed, cell.tuning_runs)
-        for group in self.groups:
-            if group.missing:  # about how much there will be, so that the bars can show the time left
-                for cell in group.cells:
-                    self.totals[cell.study] += cell.runs * cell.candidates[0].expected_seconds
-            else:
-                self._report(group)
+        for group in sorted(groups, key=_tuning_seconds, reverse=True):
+            for cell in group:
+                for candidate in cell.candidates if cell.plan.is_tuned else ():
+                    self._add(candidate, cell, cell.plan.tuning_seed, cell.plan.tuning_runs)
+        self.waiting = [group for group in groups if not self._report(group)]
+        for cell in itertools.chain(*self.waiting):  # about how much there will be, for the time left
+            self.totals[cell.plan.study] += cell.plan.runs * cell.plan.seconds
 
-    def arrived(self, arrived: set[str]) -> None:
-        """These runs are in the store now; a group that has all its tuning runs goes on to those it reports."""
-        self.stored += len(arrived)
-        for group in self.groups:
-            if group.missing & arrived:
-                group.missing -= arrived
-                if not group.missing:
-                    self._report(group, counted=True)
+    def arrived(self, batch: RunBatch) -> None:
+        """The runs of a batch are stored; a group that has all its tuning runs goes on to those it reports."""
+        self.stored += len(batch.runs)
+        concerned = [g for g in self.waiting if any(batch.configuration.key in cell.plan.candidates for cell in g)]
+        for group in concerned:
+            if self._report(group, counted=True):
+                self.waiting.remove(group)
 
-    def _report(self, group: TuningGroup, *, counted: bool = False) -> None:
-        chosen = choose(self.store, [cell.plan for cell in group.cells])
+    def _report(self, group: Sequence[Cell], *, counted: bool = False) -> bool:
+        """Queue the reported runs of cells that share a choice; False if tuning runs are missing."""
+        chosen = choose(self.store, [cell.plan for cell in group])
         if chosen is None:
-            raise AssertionError("a group reports before all its tuning runs are stored")
-        for cell in group.cells:
-            self._add(cell.candidates[chosen], cell, cell.seed, cell.runs, counted=counted)
+            return False
+        for cell in group:
+            self._add(cell.candidates[chosen], cell, cell.plan.seed, cell.plan.runs, counted=counted)
+        return True
 
     def _add(self, configuration: Configuration, cell: Cell, seed: int, runs: int, *, counted: bool = False) -> None:
         """Queue the runs that are neither stored nor queued. counted: the totals have them already."""
         keys = run_keys(configuration.key, seed, runs)
         numbers = [number for number, key in enumerate(keys) if key not in self.taken]
         self.taken.update(keys)
-        each = configuration.expected_seconds
-        size = max(1, int(BATCH_SECONDS / each))
+        seconds = configuration.expected_seconds
+        size = max(1, int(BATCH_SECONDS / seconds))
         for i in range(0, len(numbers), size):
             part = tuple(numbers[i : i + size])
-            batch = RunBatch(configuration, seed, part, each * len(part), cell.algorithm, cell.study)
+            batch = RunBatch(configuration, seed, part, seconds * len(part), cell.algorithm, cell.plan.study)
             self.queue.append(batch)
-            if not counted:
-                self.totals[cell.study] += batch.seconds
+            self.totals[batch.study] += 0.0 if counted else batch.seconds
 
 
-def _tuning_keys(cell: Cell) -> list[str]:
-    candidates = cell.candidates if cell.is_tuned else ()
-    return [key for each in candidates for key in run_keys(each.key, cell.tuning_seed, cell.tuning_runs)]
-
-
-def _tuning_seconds(group: TuningGroup) -> float:
-    return sum(cell.tuning_runs * c.expected_seconds for cell in group.cells for c in cell.candidates)
+def _tuning_seconds(group: Sequence[Cell]) -> float:
+    return sum(len(cell.plan.tuning_keys) * cell.plan.seconds for cell in group)
 
 
 @contextmanager
@@ -179,7 +161,7 @@ def requests_to_stop() -> Iterator[threading.Event]:
         yield stop  # only the main thread may handle signals
         return
 
-    def request(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the interface of signals
+    def request(_number: int, _frame: FrameType | None) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.problem import Model, Problem
+from aapi.experiments.configuration import Model, Problem
 from aapi.registry.algorithms import ALGORITHMS, OLD_WORDS
 from aapi.registry.algorithms import takes as settings_of
 from aapi.registry.gymnasium_ids import check_ending
@@ -33,18 +33,17 @@ PROBLEM_KEYS: dict[str, type] = {
 GYMNASIUM_KEYS: dict[str, type] = {"arguments": dict, "ending": object, "limit": int}
 ALGORITHM_KEYS: dict[str, type] = {"name": str, "label": str, "tune": list, "together": bool, "make": object}
 TYPE_NAMES = {str: "a text", dict: "a table", bool: "true or false", int: "a whole number", list: "a list"}
+VARIED = ("steps", "features", "reward_scale")  # what may be a grid, besides sizes
 MOST_POINTS = 10_000
 MOST_COMBINATIONS = 20_000
 
 
 @dataclass(frozen=True)
 class ProblemSpec:
-    """One of [[problems]]. varied: what may be a grid: sizes, steps, features, reward_scale."""
+    """One of [[problems]]. problem: without what may be a grid; grids: its sizes, steps, features and reward_scale."""
 
     problem: Problem
-    label: str
-    sizes: tuple[str, ...]
-    varied: dict[str, object]
+    grids: dict[str, object]
     settings: dict[str, object]
     settings_for: dict[str, dict[str, object]]
 
@@ -72,25 +71,24 @@ def read_problem(table: Mapping[str, object], folder: Path) -> ProblemSpec:
         raise InvalidInput(f"name must name a problem: {', '.join(PROBLEMS)}, a model file or a Gymnasium id")
     if model is None and name not in PROBLEMS:
         path = folder / name if (folder / name).is_file() else Path(name)
-        if name.endswith(".npz") or path.is_file():
+        if is_file(str(path)):
             model = make_problem(str(path), {})
-    gymnasium = model is None and is_environment(name)
-    if not (gymnasium or model is not None or name in PROBLEMS or is_file(name)):
-        raise InvalidInput(f"name is an {unknown_problem(name, OTHERS)}")
-    sizes = () if model is not None else tuple(PROBLEMS.get(name, ()))
+        elif not is_environment(name):
+            raise InvalidInput(f"name is an {unknown_problem(name, OTHERS)}")
+    sizes = PROBLEMS.get(name, {}) if model is None else {}
+    gymnasium = model is None and name not in PROBLEMS
     _check_keys(table, PROBLEM_KEYS | (GYMNASIUM_KEYS if gymnasium else dict.fromkeys(sizes, object)), name)
     settings_for = cast("dict[str, dict[str, object]]", table.get("settings_for", {}))
     for label, settings in settings_for.items():
         if not isinstance(settings, dict):
             raise InvalidInput(f"settings_for.{label} must be a table, not {settings!r}")
-    ending = check_ending(table["ending"], "ending") if "ending" in table else None
-    arguments, limit = cast("dict[str, object]", table.get("arguments", {})), cast("int | None", table.get("limit"))
-    problem = Problem(name, arguments=arguments, ending=ending, limit=limit, model=model)
-    return ProblemSpec(
-        problem=problem, label=_read_label(table, ""), sizes=sizes,
-        varied={key: table[key] for key in (*sizes, "steps", "features", "reward_scale") if key in table},
-        settings=cast("dict[str, object]", table.get("settings", {})), settings_for=settings_for,
+    problem = Problem(
+        name, arguments=cast("dict[str, object]", table.get("arguments", {})),
+        ending=check_ending(table["ending"], "ending") if "ending" in table else None,
+        limit=cast("int | None", table.get("limit")), model=model, note=_read_label(table),
     )  # fmt: skip
+    grids = {key: table[key] for key in (*sizes, *VARIED) if key in table}
+    return ProblemSpec(problem, grids, cast("dict[str, object]", table.get("settings", {})), settings_for)
 
 
 def read_algorithm(table: Mapping[str, object]) -> AlgorithmSpec:
@@ -106,19 +104,25 @@ def read_algorithm(table: Mapping[str, object]) -> AlgorithmSpec:
     if not all(isinstance(key, str) for key in tune):
         raise InvalidInput(f"tune must list names of settings, not {list(tune)!r}")
     settings = {key: value for key, value in table.items() if key not in ALGORITHM_KEYS}
-    label, shared = _read_label(table, name) or name, bool(table.get("together", False))
     if make is None:
         takes = settings_of(name, evaluation="evaluation" in table)  # what settings of a problem are for
-    return AlgorithmSpec(name, label, settings, tune, shared, make, takes)
+    shared = bool(table.get("together", False))
+    return AlgorithmSpec(name, _read_label(table) or name, settings, tune, shared, make, takes)
 
 
-def _read_label(table: Mapping[str, object], default: str) -> str:
-    """A label in one line; or an error, if it holds what no table can show."""
-    given = str(table.get("label", default))
-    label = " ".join(given.split())
-    if not label.isprintable():
-        raise InvalidInput(f"label must be a text that can be printed, not {given!r}")
+def _read_label(table: Mapping[str, object]) -> str:
+    """A label in one line; empty, if there is none."""
+    label = " ".join(str(table.get("label", "")).split())
+    check_printable(label=label)
     return label
+
+
+def check_printable(**texts: str) -> None:
+    """Raise unless every value is a text that a table can show."""
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.isprintable():
+            what = " that can be printed" if isinstance(text, str) else ""
+            raise InvalidInput(f"{name} must be a text{what}, not {text!r}")
 
 
 def _check_keys(table: Mapping[str, object], known: Mapping[str, type], name: str) -> None:

@@ -18,7 +18,7 @@ import aapi
 from aapi.errors import InvalidInput
 from aapi.experiments.database import Database, SqlValue, StoreError
 from aapi.experiments.description import modules_in
-from aapi.experiments.plan import Plan, group_by
+from aapi.experiments.plan import Plan, group_by, run_key
 from aapi.experiments.sources import source_version
 
 if TYPE_CHECKING:
@@ -27,11 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from aapi.experiments.configuration import Configuration
-    from aapi.experiments.worker import RunOutcome
-    from aapi.json_types import JsonObject
-
-KEYS_PER_QUERY = 500
+    from aapi.experiments.worker import RunBatch, RunOutcome
 
 
 @dataclass(frozen=True)
@@ -45,19 +41,16 @@ class Run:
     error: str | None
 
 
-class SessionPlan(TypedDict):
-    """What a session was to do. lines: one for each `Plan`; left: about how many seconds of work."""
-
-    lines: list[JsonObject]
-    left: float
-
-
 class Session(TypedDict):
-    """One call of the command. plan: None if another version of aapi wrote it. began, ended: seconds since 1970."""
+    """One call of the command. began, ended: seconds since 1970.
+
+    plans: what it was to do; nothing, if another version of aapi wrote it. left: about how many seconds of work.
+    """
 
     id: int
     command: str
-    plan: SessionPlan | None
+    plans: list[Plan]
+    left: float
     machine: dict[str, str | int]
     began: float
     ended: float | None
@@ -85,38 +78,38 @@ class Store(Database):
             query = "UPDATE sessions SET ended = ?, seconds = ? WHERE id = ?"
             database.execute(query, (time.time(), seconds, session))
 
-    def add(self, configuration: Configuration, label: str, outcomes: Sequence[RunOutcome]) -> None:
-        """Store some runs of a configuration, all or none; those that are there already stay as they are."""
-        problem = configuration.problem
+    def add(self, batch: RunBatch, outcomes: Sequence[RunOutcome]) -> None:
+        """Store the runs of a batch, all or none; those that are there already stay as they are."""
+        configuration, problem = batch.configuration, batch.configuration.problem
         described = (
-            configuration.key, problem.label, label, problem.reward_scale, configuration.steps,
+            configuration.key, problem.label, batch.label, problem.reward_scale, configuration.steps,
             json.dumps(dict(configuration.settings), default=str), json.dumps(configuration.description),
         )  # fmt: skip
         with self.writing() as database:
             database.execute("INSERT OR IGNORE INTO configurations VALUES (?, ?, ?, ?, ?, ?, ?)", described)
             for outcome in outcomes:
-                database.execute("DELETE FROM runs WHERE key = ? AND error IS NOT NULL", (outcome.key,))
-                row = _run_columns(database, outcome)
+                key = run_key(configuration.key, batch.seed, outcome.number)
+                row = (key, configuration.key, batch.seed, outcome.number, *_result_columns(database, outcome))
                 database.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def known(self, keys: Iterable[str], *, failed: bool = True) -> set[str]:
-        """Which of these runs are in the store. failed: count those that failed, too."""
-        wanted = list(keys)
-        found: set[str] = set()
-        extra = "" if failed else " AND error IS NULL"
-        for i in range(0, len(wanted), KEYS_PER_QUERY):
-            part = wanted[i : i + KEYS_PER_QUERY]
-            marks = ",".join("?" * len(part))
-            rows = self.query(f"SELECT key FROM runs WHERE key IN ({marks}){extra}", part)  # noqa: S608
-            found.update(key for (key,) in rows)
-        return found
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Which of these runs are in the store, those that failed among them."""
+        query = "SELECT key FROM runs WHERE key IN (SELECT value FROM json_each(?))"
+        return {key for (key,) in self.query(query, (json.dumps(list(keys)),))}
 
-    def runs(self, configuration: str, seed: int, numbers: Iterable[int]) -> list[Run]:
-        """The runs of a configuration that are there, by number."""
-        wanted = set(numbers)
-        columns = "key, run, average_reward, seconds, error"
-        query = f"SELECT {columns} FROM runs WHERE configuration = ? AND seed = ? ORDER BY run"  # noqa: S608
-        return [Run(*row) for row in self.query(query, (configuration, seed)) if row["run"] in wanted]
+    def forget_failed(self, keys: Iterable[str]) -> None:
+        """Remove those of these runs that failed, so that they are done again."""
+        query = "DELETE FROM runs WHERE error IS NOT NULL AND key IN (SELECT value FROM json_each(?))"
+        with self.writing() as database:
+            database.execute(query, (json.dumps(list(keys)),))
+
+    def runs(self, configuration: str, seed: int, count: int) -> list[Run]:
+        """Those of the first `count` runs of a configuration that are there, by number."""
+        query = (
+            "SELECT key, run, average_reward, seconds, error FROM runs "
+            "WHERE configuration = ? AND seed = ? AND run < ? ORDER BY run"
+        )
+        return [Run(*row) for row in self.query(query, (configuration, seed, count))]
 
     def curve(self, key: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The steps of a run's grid, and the sum of rewards up to each, both (grid,), as they were written."""
@@ -138,18 +131,14 @@ class Store(Database):
     def sessions(self) -> list[Session]:
         """The sessions, the first one first."""
         with self.errors_explained("read"):
-            rows = self.query("SELECT * FROM sessions ORDER BY id")
-            return [
-                cast("Session", {**row, "plan": _session_plan(row["plan"]), "machine": json.loads(row["machine"])})
-                for row in map(dict, rows)
-            ]
+            return [_session(dict(row)) for row in self.query("SELECT * FROM sessions ORDER BY id")]
 
     def plans(self) -> list[Plan]:
         """What was planned in this folder: of each study, the latest plan."""
         found: dict[str, list[Plan]] = {}
         sessions = self.sessions()
         for session in sessions:
-            for study, plans in group_by(session_plans(session), lambda plan: plan.study).items():
+            for study, plans in group_by(session["plans"], lambda plan: plan.study).items():
                 found.pop(study, None)  # the latest come last
                 found[study] = plans
         if not found and sessions:
@@ -213,28 +202,23 @@ class Store(Database):
         return "-".join([*found, str(int(self.is_being_written()))])
 
 
-def session_plans(session: Session) -> list[Plan]:
-    """What a session was to do; nothing, if another version of aapi planned it."""
+def _session(row: dict[str, object]) -> Session:
+    plan = json.loads(str(row.pop("plan")))
     try:
-        return [Plan.from_dict(line) for line in session["plan"]["lines"]] if session["plan"] else []
-    except InvalidInput:
-        return []
+        found = {"plans": [Plan.from_dict(line) for line in plan["lines"]], "left": plan["left"]}
+    except (InvalidInput, TypeError, KeyError):
+        found = {"plans": [], "left": 0.0}
+    return cast("Session", row | found | {"machine": json.loads(str(row["machine"]))})
 
 
-def _session_plan(text: str) -> SessionPlan | None:
-    plan = json.loads(text)
-    return cast("SessionPlan", plan) if isinstance(plan, dict) and plan.keys() == {"lines", "left"} else None
-
-
-def _run_columns(database: sqlite3.Connection, outcome: RunOutcome) -> tuple[SqlValue, ...]:
-    """The columns of a run; its grid is stored, unless it is there already."""
-    names = (outcome.key, outcome.configuration, outcome.seed, outcome.run)
+def _result_columns(database: sqlite3.Connection, outcome: RunOutcome) -> tuple[SqlValue, ...]:
+    """What came of a run, in the order of its columns; its grid is stored, unless it is there already."""
     if outcome.cumulated is None or outcome.grid is None:
-        return *names, None, outcome.seconds, outcome.error, None, None, None
+        return None, outcome.seconds, outcome.error, None, None, None
     steps, curve = outcome.grid.astype("<i8").tobytes(), outcome.cumulated.astype("<f8").tobytes()
     database.execute("INSERT OR IGNORE INTO grids VALUES (?, ?)", (_grid_key(steps), steps))
     average = float(outcome.cumulated[-1] / outcome.grid[-1])
-    return *names, average, outcome.seconds, None, _grid_key(steps), curve, zlib.crc32(curve)
+    return average, outcome.seconds, None, _grid_key(steps), curve, zlib.crc32(curve)
 
 
 def _grid_key(steps: bytes) -> str:

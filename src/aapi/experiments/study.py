@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import sys
 import tomllib
@@ -12,27 +13,35 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from aapi.checks import at_least, finite
+from aapi.checks import at_least
 from aapi.errors import AapiError, InvalidInput
 from aapi.experiments import schema
 from aapi.experiments.configuration import Configuration, FeatureMap, configure, prepare
-from aapi.experiments.plan import Line, Plan
+from aapi.experiments.plan import Plan
 from aapi.registry.algorithms import describe_learner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from aapi.experiments.problem import Problem
+    from aapi.experiments.configuration import Problem
     from aapi.experiments.schema import AlgorithmSpec, ProblemSpec
 
 LARGEST_SEED = 2**63 - 1  # that SQLite can hold
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cell(Line):
-    """One line of the closing table: an algorithm on a problem, with the candidates among which tuning chooses."""
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One line of the closing table: an algorithm on a problem, with the candidates among which tuning chooses.
 
+    choices: the values of the tuned settings, for each candidate. shared_tuning: as in `Plan`.
+    """
+
+    study: Study
+    algorithm: str
+    tuned: tuple[str, ...]
+    choices: tuple[dict[str, object], ...]
     candidates: tuple[Configuration, ...]
+    shared_tuning: str | None
 
     @property
     def problem(self) -> Problem:
@@ -42,14 +51,16 @@ class Cell(Line):
     @functools.cached_property
     def plan(self) -> Plan:
         """The cell as names, numbers and keys, for readers of a store who do not have the study."""
-        first, shared = self.candidates[0], {each.name: vars(self)[each.name] for each in fields(Line)}
-        random, best = self.problem.references()
+        study, first, (random, best) = self.study, self.candidates[0], self.problem.references()
         return Plan(
-            **shared, problem=self.problem.label, reward_scale=self.problem.reward_scale, steps=first.steps,
+            study=study.name, problem=self.problem.label, reward_scale=self.problem.reward_scale, steps=first.steps,
+            algorithm=self.algorithm, parts=describe_learner(first.algorithm),
             settings={name: value for name, value in first.settings.items() if name not in self.tuned},
             features=None if first.features is None else str(first.features),
-            candidates=tuple(candidate.key for candidate in self.candidates), random_gain=random, optimal_gain=best,
-            seconds=first.expected_seconds, parts=describe_learner(first.algorithm),
+            tuned=self.tuned, choices=self.choices, shared_tuning=self.shared_tuning,
+            candidates=tuple(candidate.key for candidate in self.candidates),
+            runs=study.runs, seed=study.seed, tuning_runs=study.tuning_runs, tuning_seed=study.tuning_seed,
+            random_gain=random, optimal_gain=best, seconds=first.expected_seconds,
         )  # fmt: skip
 
 
@@ -92,21 +103,17 @@ class Study:
             with self._at(f"[[problems]] {i}"):
                 spec = schema.read_problem(table, Path(self.source).parent)
                 _check_settings(spec, algorithms)
-                problems = [self._problem(spec, values) for values in schema.combinations(spec.varied)]
-            for problem, steps, features in problems:
-                for j, algorithm in enumerate(algorithms, 1):
-                    with self._at(f"[[algorithms]] {j}, {algorithm.name} on {problem.label}"):
-                        cells.extend(self._cells(spec, algorithm, problem, steps, features))
-                    if sum(len(cell.candidates) for cell in cells) > (most := schema.MOST_COMBINATIONS):
-                        raise InvalidInput(f"{self.source}: more than {most} combinations: make grids smaller")
+                problems = [self._problem(spec, values) for values in schema.combinations(spec.grids)]
+            for problem, (j, algorithm) in itertools.product(problems, enumerate(algorithms, 1)):
+                with self._at(f"[[algorithms]] {j}, {algorithm.name} on {problem[0].label}"):
+                    cells.extend(self._cells(spec, algorithm, *problem))
+                if sum(len(cell.candidates) for cell in cells) > (most := schema.MOST_COMBINATIONS):
+                    raise InvalidInput(f"{self.source}: more than {most} combinations: make grids smaller")
         self._check_names(cells)
         return cells
 
     def _check(self) -> None:
-        if not isinstance(self.name, str):
-            raise InvalidInput(f"name must be a text, not {self.name!r}")
-        if not self.name.isprintable():
-            raise InvalidInput(f"name must be a text that can be printed, not {self.name!r}")
+        schema.check_printable(name=self.name)
         at_least(1, steps=self.steps, runs=self.runs, tuning_runs=self.tuning_runs)
         at_least(0, seed=self.seed, tuning_seed=self.tuning_seed)
         if max(self.seed, self.tuning_seed) > LARGEST_SEED:
@@ -120,15 +127,15 @@ class Study:
     def _problem(self, spec: ProblemSpec, values: dict[str, object]) -> tuple[Problem, int, FeatureMap | None]:
         """One of the problems that a table stands for, with its steps and features."""
         steps = cast("int", values.get("steps", self.steps))
-        scale = cast("float", values.get("reward_scale", 1.0))
         at_least(1, steps=steps)
-        finite(0.0, strictly=True, reward_scale=scale)
-        note = [spec.label] if spec.label else []
-        note += [str(values["features"])] if "features" in values else []
-        if len(schema.expand_grid("steps", spec.varied.get("steps"))) > 1:
-            note += [f"{steps} step{'s' if steps > 1 else ''}"]
-        sizes = {size: cast("int", values[size]) for size in spec.sizes if size in values}
-        problem = replace(spec.problem, sizes=sizes, reward_scale=float(scale), note=", ".join(note))
+        notes = [spec.problem.note] if spec.problem.note else []
+        notes += [str(values["features"])] if "features" in values else []
+        if len(schema.expand_grid("steps", spec.grids.get("steps"))) > 1:
+            notes += [f"{steps} step{'s' if steps > 1 else ''}"]
+        problem = replace(
+            spec.problem, note=", ".join(notes), reward_scale=cast("float", values.get("reward_scale", 1.0)),
+            sizes={name: cast("int", value) for name, value in values.items() if name not in schema.VARIED},
+        )  # fmt: skip
         problem, features = prepare(problem, cast("str | FeatureMap | None", values.get("features")))
         return problem, steps, features
 
@@ -146,15 +153,12 @@ class Study:
         for combination in schema.combinations(fixed):
             more = "".join(f", {key} {combination[key]}" for key in varied)
             choices = tuple(schema.combinations({key: settings[key] for key in tuned}))
-            yield Cell(
-                study=self.name, algorithm=f"{algorithm.label}{more}", choices=choices, tuned=tuned,
-                candidates=tuple(
-                    configure(problem, algorithm.name, combination | choice, steps, features, algorithm.make)
-                    for choice in choices
-                ),
-                shared_tuning=f"{self.name}: {algorithm.label}{more}" if algorithm.shared_tuning and tuned else None,
-                runs=self.runs, seed=self.seed, tuning_runs=self.tuning_runs, tuning_seed=self.tuning_seed,
-            )  # fmt: skip
+            candidates = tuple(
+                configure(problem, algorithm.name, combination | choice, steps, features, algorithm.make)
+                for choice in choices
+            )
+            shared = f"{self.name}: {algorithm.label}{more}" if algorithm.shared_tuning and tuned else None
+            yield Cell(self, f"{algorithm.label}{more}", tuned, choices, candidates, shared)
 
     def _check_names(self, cells: Sequence[Cell]) -> None:
         """Lines of a table must have different names."""
@@ -199,10 +203,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     allowed = [each.name for each in fields(Study) if each.name != "source"]
     for key in table.keys() - set(allowed):
         raise InvalidInput(f"{source}: {key} is not known: a study takes {', '.join(allowed)}")
-    for key in ("problems", "algorithms"):
-        if key not in table:
-            raise InvalidInput(f"{source}: {key} must be one or more tables, [[{key}]]")
     beside = os.fspath(Path(path).resolve().parent)
     if beside not in sys.path:
         sys.path.insert(0, beside)  # here, and so in new processes
-    return Study(**{"name": Path(path).stem} | table, source=source)
+    return Study(**{"name": Path(path).stem, "problems": [], "algorithms": []} | table, source=source)

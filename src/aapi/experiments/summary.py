@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, cast
 
 import numpy as np
 
-from aapi.experiments.choice import choices, score
-from aapi.experiments.plan import Plan, group_by, titled
+from aapi.experiments.plan import Plan, choices, group_by, score, titled
 from aapi.statistics import Interval, Spread, compare, deviation, spread
 
 if TYPE_CHECKING:
@@ -46,10 +45,11 @@ class Row:
 
     @property
     def fraction(self) -> float | None:
-        """Of the optimal gain, if that is known and positive."""
-        if self.rewards is None or self.plan.optimal_gain is None or self.plan.optimal_gain <= 0.0:
+        """Of the optimal gain, if that is known and positive, and what was earned is not negative: no share of it."""
+        best = self.plan.optimal_gain
+        if self.rewards is None or best is None or best <= 0.0 or self.rewards.mean.estimate < 0.0:
             return None
-        return self.rewards.mean.estimate / self.plan.optimal_gain
+        return self.rewards.mean.estimate / best
 
     @property
     def score(self) -> float | None:
@@ -186,9 +186,9 @@ def mean_score(rows: Sequence[Row]) -> tuple[float, float] | None:
 
 
 def _row(store: Store, plan: Plan, chosen: int | None) -> Row:
-    runs = [] if chosen is None else store.runs(plan.candidates[chosen], plan.seed, range(plan.runs))
+    runs = [] if chosen is None else store.runs(plan.candidates[chosen], plan.seed, plan.runs)
     rewards = np.array([run.average_reward for run in runs if run.average_reward is not None])
-    tuning = [run for key in plan.candidates for run in store.runs(key, plan.tuning_seed, range(plan.tuning_runs))]
+    tuning = [run for key in plan.candidates for run in store.runs(key, plan.tuning_seed, plan.tuning_runs)]
     failed = {run.number: run.error for run in runs if run.error is not None}
     return Row(
         plan, chosen, spread(rewards) if rewards.size else None, runs, failed, missing=plan.runs - len(runs),
@@ -222,7 +222,7 @@ def _sensitivity(store: Store, plans: Sequence[Plan]) -> list[Sensitivity]:
     found: list[Sensitivity] = []
     for plan in best.values():
         for candidate, choice in zip(plan.candidates, plan.choices, strict=True):
-            runs = store.runs(candidate, plan.tuning_seed, range(plan.tuning_runs))
+            runs = store.runs(candidate, plan.tuning_seed, plan.tuning_runs)
             rewards = [run.average_reward for run in runs if run.average_reward is not None]
             mean = float(np.mean(rewards)) if rewards else None
             found.append({

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import zipfile
@@ -20,40 +19,20 @@ from aapi.learners import Phase, play
 from aapi.mdp import FiniteMDP, solve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from aapi.approximation import QSpace
-    from aapi.experiments.configuration import Configuration
-    from aapi.experiments.problem import Problem
+    from aapi.experiments.configuration import Configuration, Problem
     from aapi.experiments.store import Run, Store
-    from aapi.experiments.study import Cell
     from aapi.json_types import Json, JsonObject
 
 FRAMES = 32  # phases of a trace, early ones closer together
 MOST_STATES = 2500
-MOST_TRACES = 36  # of a folder
 SLICE_POINTS = 33  # of a slice in each direction
 NONE = np.empty(0, dtype=np.int64)
 QUANTITIES = ("visits", "policy", "q_hat", "temperature", "surprise")
 DAMAGED = "what was stored of it is damaged"
 Table: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class DiagnosticJob:
-    """Something to compute from stored runs, and to store under a key.
-
-    kind: its progress bar; seconds: about how long it takes; compute: makes the bytes.
-    """
-
-    kind: str
-    key: str
-    seconds: float
-    compute: Callable[[], bytes]
-
-    def run(self) -> bytes:
-        """What is to be stored."""
-        return self.compute()
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,22 +56,8 @@ def median_run(runs: Sequence[Run]) -> Run | None:
     return done[(len(done) - 1) // 2][2] if done else None
 
 
-def trace_jobs(chosen: Sequence[tuple[Cell, Configuration]], store: Store) -> Iterator[DiagnosticJob]:
-    """A trace of the median run of each cell; but not of Gymnasium environments, and not of what has one already."""
-    seen: set[tuple[str, str]] = set()  # of several studies, the first with an algorithm on a problem
-    for cell, configuration in chosen:
-        run = median_run(store.runs(configuration.key, cell.seed, range(cell.runs)))
-        what = (cell.problem.label, cell.algorithm)
-        if run is None or what in seen or len(seen) == MOST_TRACES or not _is_traceable(cell.problem):
-            continue
-        seen.add(what)
-        stored = stored_trace(store, run.key)
-        if stored is None or "error" in stored.about:  # what failed, or was damaged, is done again
-            compute = functools.partial(_trace_run, configuration, cell.seed, run.number)
-            yield DiagnosticJob("learner traces", run.key, configuration.expected_seconds, compute)
-
-
-def _is_traceable(problem: Problem) -> bool:
+def is_traceable(problem: Problem) -> bool:
+    """Whether it is compiled, and has no more states than can be shown."""
     if problem.is_gymnasium or problem.reward_scale != 1.0:
         return False
     env = problem.make_model()
@@ -126,7 +91,8 @@ def pack_trace(about: Mapping[str, Json], arrays: Mapping[str, NDArray[np.int64]
     return file.getvalue()
 
 
-def _trace_run(configuration: Configuration, seed: int, number: int) -> bytes:
+def trace_run(configuration: Configuration, seed: int, number: int) -> bytes:
+    """Repeat a run, and pack what some of its phases have."""
     env = configuration.problem.make_model()
     simulation = simulator(env, configuration.compiled_features, seed)([number])
     view = _slice_view(env) if isinstance(env, ContinuousProblem) else _states_view(env)
@@ -174,12 +140,18 @@ def _tables(view: _View, space: QSpace, phase: Phase) -> dict[str, NDArray[np.fl
 class _View:
     """Where a trace looks. points: states, (points,) or (points, dimension); about: what they are, for the page.
 
-    visits: how often a phase was at each point, or about there.
+    edges: of bins around the points, in each of the last dimensions of a state.
     """
 
     points: NDArray[np.int64] | NDArray[np.float64]
     about: JsonObject
-    visits: Callable[[Phase], NDArray[np.float64]]
+    edges: list[NDArray[np.float64]]
+
+    def visits(self, phase: Phase) -> NDArray[np.float64]:
+        """How often a phase was at each point, or about there, (points,)."""
+        states = phase.data.states[0]
+        seen = states.reshape(len(states), -1)[:, -len(self.edges) :]
+        return np.histogramdd(seen, self.edges)[0].ravel()
 
 
 def _states_view(env: FiniteMDP) -> _View:
@@ -188,11 +160,7 @@ def _states_view(env: FiniteMDP) -> _View:
     about: JsonObject = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
     if env.grid_shape is not None:
         about |= {"kind": "grid", "shape": list(env.grid_shape)}
-
-    def visits(phase: Phase) -> NDArray[np.float64]:
-        return np.bincount(phase.data.states[0], minlength=env.num_states).astype(np.float64)
-
-    return _View(np.arange(env.num_states), about, visits)
+    return _View(np.arange(env.num_states), about, [np.arange(env.num_states + 1, dtype=np.float64) - 0.5])
 
 
 def _slice_view(env: ContinuousProblem) -> _View:
@@ -205,9 +173,4 @@ def _slice_view(env: ContinuousProblem) -> _View:
         "kind": "slice", "actions": list(env.action_names), "shape": [SLICE_POINTS, SLICE_POINTS],
         "axes": [middle.tolist() for middle in middles],
     }  # fmt: skip
-
-    def visits(phase: Phase) -> NDArray[np.float64]:
-        seen = phase.data.states[0][:, -2:]
-        return np.asarray(np.histogram2d(seen[:, 0], seen[:, 1], bins=edges)[0].ravel())
-
-    return _View(points, about, visits)
+    return _View(points, about, edges)

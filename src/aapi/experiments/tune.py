@@ -6,7 +6,7 @@ Trials are proposed by the tree-structured Parzen estimator (Bergstra et al. 201
 from __future__ import annotations
 
 import math
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from aapi.checks import at_least
-from aapi.errors import AapiError, InvalidInput
-from aapi.experiments.agent_runs import close_environment, new_agent
+from aapi.errors import AapiError, InvalidInput, install_extra
+from aapi.experiments.agent_runs import new_agent
 from aapi.experiments.compiled_runs import compiled_result
 from aapi.experiments.configuration import Configuration, FeatureMap, MakeAlgorithm, configure
 from aapi.experiments.database import locked_folder
@@ -23,14 +23,20 @@ from aapi.experiments.description import describe, digest
 from aapi.json_types import Setting
 from aapi.progress import progress_bar
 
+try:
+    import optuna
+    from optuna.storages.journal import JournalFileBackend
+    from optuna.trial import TrialState
+except ImportError:
+    raise InvalidInput(f"tuning needs Optuna: {install_extra('tune')}") from None
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-    import optuna
     from numpy.typing import NDArray
 
-    from aapi.experiments.problem import Problem
+    from aapi.experiments.configuration import Problem
 
 FILE = "tuning.journal"
 LARGEST_SEED = 2**31  # the sampler's, with room for the number of trials
@@ -80,7 +86,7 @@ def tune(
     workers: trials at once. With more than one, what is tried depends on which ends first; with one, on the seed only.
     prune: give a trial up early where it is worse than half of the others were at that point of the run.
     """
-    _require_optuna()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     at_least(1, steps=steps, runs=runs, trials=trials, workers=workers)
     at_least(0, seed=seed)
     if seed > LARGEST_SEED:
@@ -100,10 +106,15 @@ def tune(
 
     # A name that no other question has; before the folder is made: what is wrong should be said now.
     first = {name: each.low if isinstance(each, Between) else each[0] for name, each in search.items()}
-    question = digest([configuration(first).description, describe([fixed, dict(search), runs, seed])])
+    try:
+        described = configuration(first).description
+    except InvalidInput as error:
+        wrong = str(error).partition(" ")[0]
+        raise InvalidInput(f"search {wrong}={first[wrong]}: {error}" if wrong in first else str(error)) from None
+    question = digest([described, describe([fixed, dict(search), runs, seed])])
     with closing(locked_folder(Path(out))):
         study = _open_study(Path(out), f"{problem.label} {question}", seed, prune)
-        left = max(0, trials - _count_finished(study))
+        left = max(0, trials - sum(trial.state in (TrialState.COMPLETE, TrialState.PRUNED) for trial in study.trials))
         with progress_bar("tuning", left, show=progress) as advance:
             study.optimize(
                 mean_reward, n_trials=left, n_jobs=workers, catch=(AapiError,),
@@ -129,18 +140,7 @@ def check_search(search: Search, fixed: Mapping[str, object]) -> None:
             raise InvalidInput(f"the choices of {name} are none")
 
 
-def _require_optuna() -> None:
-    try:
-        import optuna
-    except ImportError:
-        raise InvalidInput("tuning needs Optuna: pip install 'aapi[tune]'") from None
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-
-
 def _open_study(folder: Path, name: str, seed: int, prune: bool) -> optuna.Study:
-    import optuna
-    from optuna.storages.journal import JournalFileBackend
-
     path = folder / FILE
     _cut_half_a_line(path)
     backend = JournalFileBackend(str(path))
@@ -152,6 +152,8 @@ def _open_study(folder: Path, name: str, seed: int, prune: bool) -> optuna.Study
     # On resumption the sampler must not repeat its first draws.
     study.sampler = optuna.samplers.TPESampler(seed=seed + len(study.trials))
     study.pruner = optuna.pruners.MedianPruner(n_warmup_steps=2) if prune else optuna.pruners.NopPruner()
+    for trial in study.get_trials(states=(TrialState.RUNNING,)):  # which a killed process left
+        study.tell(trial.number, state=TrialState.FAIL)
     return study
 
 
@@ -161,15 +163,6 @@ def _cut_half_a_line(path: Path) -> None:
         with path.open("rb+") as file:
             contents = file.read()
             file.truncate(contents.rfind(b"\n") + 1)
-
-
-def _count_finished(study: optuna.Study) -> int:
-    """How many trials came to an end; those that a killed process left running are noted as failed."""
-    from optuna.trial import TrialState
-
-    for trial in study.get_trials(states=(TrialState.RUNNING,)):
-        study.tell(trial.number, state=TrialState.FAIL)
-    return sum(trial.state in (TrialState.COMPLETE, TrialState.PRUNED) for trial in study.trials)
 
 
 def _suggest(trial: optuna.Trial, name: str, choices: Choices) -> Setting:
@@ -182,8 +175,6 @@ def _suggest(trial: optuna.Trial, name: str, choices: Choices) -> Setting:
 
 def _reporter(trial: optuna.Trial, steps: int) -> Report:
     """Reports the average reward so far to a trial after each tenth of its runs, and ends those that are hopeless."""
-    import optuna
-
     reported = 0
 
     def report(so_far: int, averages: NDArray[np.float64]) -> None:
@@ -199,8 +190,8 @@ def _reporter(trial: optuna.Trial, steps: int) -> Report:
 
 def _agents_average(configuration: Configuration, seed: int, runs: int, report: Report) -> float:
     """The mean average reward of agents that learn side by side, a tenth of the steps at a time."""
-    agents = [new_agent(configuration, seed, number) for number in range(runs)]
-    try:
+    with ExitStack() as stack:
+        agents = [stack.enter_context(new_agent(configuration, seed, number)) for number in range(runs)]
         for part in range(1, REPORTS + 1):
             for agent in agents:
                 if (left := part * configuration.steps // REPORTS - agent.num_steps) > 0:
@@ -208,9 +199,6 @@ def _agents_average(configuration: Configuration, seed: int, runs: int, report: 
             averages = np.array([agent.total_reward / agent.num_steps for agent in agents])
             report(agents[0].num_steps, averages)
         return float(averages.mean())
-    finally:
-        for agent in agents:
-            close_environment(agent)
 
 
 def _describe_best(study: optuna.Study) -> str:
@@ -221,8 +209,6 @@ def _describe_best(study: optuna.Study) -> str:
 
 
 def _result(study: optuna.Study, fixed: dict[str, object]) -> Tuned:
-    from optuna.importance import get_param_importances
-
     states = [trial.state.name for trial in study.trials]
     if "COMPLETE" not in states:
         raise InvalidInput(f"none of {len(states)} trials came to an end: the ranges may hold no valid settings")
@@ -230,5 +216,5 @@ def _result(study: optuna.Study, fixed: dict[str, object]) -> Tuned:
     return Tuned(
         settings=fixed | study.best_params, average_reward=study.best_value, trials=len(states),
         pruned=states.count("PRUNED"), failed=states.count("FAIL"), trial=study.best_trial.number,
-        importances=dict(get_param_importances(study)) if enough else {},
+        importances=dict(optuna.importance.get_param_importances(study)) if enough else {},
     )  # fmt: skip

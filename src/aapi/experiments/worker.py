@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 import traceback
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.errors import AapiError, InvalidInput
+from aapi.errors import AapiError
 from aapi.experiments.agent_runs import agent_curves
 from aapi.experiments.compiled_runs import compiled_curves
+from aapi.experiments.plan import run_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from aapi.experiments.configuration import Configuration
-
-
-class CrashedBatch(AapiError):
-    """A batch whose process died each time it was tried."""
-
-
-class EngineLost(AapiError):
-    """There is nothing left to run batches on."""
 
 
 @dataclass(frozen=True)
@@ -45,41 +34,25 @@ class RunBatch:
     label: str = ""
     study: str = ""
 
+    @property
+    def keys(self) -> list[str]:
+        """The key of each run."""
+        return [run_key(self.configuration.key, self.seed, number) for number in self.runs]
+
     def each(self) -> list[RunBatch]:
         """A batch for each run."""
         return [replace(self, runs=(number,), seconds=self.seconds / len(self.runs)) for number in self.runs]
 
-    def outcomes(self, seconds: float, error: str | None = None) -> list[RunOutcome]:
-        """An outcome for each run, without a curve: all failed, if there is an error. seconds: of each run."""
-        key = self.configuration.key
-        return [
-            RunOutcome(run_key(key, self.seed, number), key, self.seed, number, seconds, error=error)
-            for number in self.runs
-        ]
-
 
 @dataclass(frozen=True, eq=False)
 class RunOutcome:
-    """One run: the sums of rewards up to each step of the grid, both (grid,); or the error, if it failed."""
+    """One run of a batch: the sums of rewards up to each step of the grid, both (grid,); or the error, if it failed."""
 
-    key: str
-    configuration: str
-    seed: int
-    run: int
+    number: int
     seconds: float
     grid: NDArray[np.int64] | None = None
     cumulated: NDArray[np.float64] | None = None
     error: str | None = None
-
-
-def run_key(configuration: str, seed: int, run: int) -> str:
-    """The key of a run, from that of its configuration."""
-    return f"{configuration}-{seed}-{run}"
-
-
-def run_keys(configuration: str, seed: int, runs: int) -> list[str]:
-    """The keys of the first runs of a configuration."""
-    return [run_key(configuration, seed, number) for number in range(runs)]
 
 
 def run_batch(batch: RunBatch) -> list[RunOutcome]:
@@ -93,12 +66,9 @@ def run_batch(batch: RunBatch) -> list[RunOutcome]:
     except Exception as error:  # noqa: BLE001 - whatever a user's part or environment may raise
         if len(batch.runs) > 1:
             return [outcome for single in batch.each() for outcome in run_batch(single)]
-        return batch.outcomes(time.perf_counter() - start, describe_error(error))
+        return [RunOutcome(batch.runs[0], time.perf_counter() - start, error=describe_error(error))]
     seconds = (time.perf_counter() - start) / len(batch.runs)
-    return [
-        replace(outcome, grid=grid, cumulated=curve)
-        for outcome, curve in zip(batch.outcomes(seconds), cumulated, strict=True)
-    ]
+    return [RunOutcome(number, seconds, grid, curve) for number, curve in zip(batch.runs, cumulated, strict=True)]
 
 
 def describe_error(error: BaseException) -> str:
@@ -108,22 +78,3 @@ def describe_error(error: BaseException) -> str:
         return text
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {text} ({place.filename.rsplit('/', 1)[-1]}, line {place.lineno})"
-
-
-def pack_call(dumps: Callable[[object], bytes], call: Callable[[], object]) -> tuple[bytes, Future[object]]:
-    """A call without arguments as bytes, which `run_packed` executes in another process, and its future."""
-    future: Future[object] = Future()
-    future.set_running_or_notify_cancel()
-    try:
-        return dumps(call), future
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"{error}: for processes and Dask, algorithms and problems must be picklable") from None
-
-
-def run_packed(call: bytes) -> object:
-    """Execute a packed call. What cannot be imported here is an error of the call: the process lives on."""
-    try:
-        function = pickle.loads(call)  # noqa: S301 - from this very program
-    except (ImportError, AttributeError) as error:
-        raise InvalidInput(f"a worker does not have what the study is made of: {error}") from None
-    return function()

@@ -14,8 +14,7 @@ from aapi.memory.counts import DEEPEST
 from aapi.memory.model import average_probabilities
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array
     from aapi.exploration.exploration import Excursion, Situation
     from aapi.memory import Counts
 
@@ -47,7 +46,7 @@ class Discovery(Exploration):
 
     @property
     def lockstep(self) -> bool:
-        """Not if stretches end by what is tried."""
+        """False if stretches end by what is tried."""
         return self.patience is None
 
     def check(self) -> None:
@@ -64,8 +63,7 @@ class Discovery(Exploration):
         runs = np.flatnonzero(situation.free & (news.max(axis=(1, 2)) > 0.0))
         if not runs.size:
             return None
-        policies = np.empty_like(counts.visits)
-        rates = plan(counts, runs, average_probabilities(counts), news, None, policies)
+        policies, rates = plan(counts, runs, average_probabilities(counts), news)
         excursion = sent_out(runs[rates > self.threshold / FAR], policies)
         if self.patience is None:
             return excursion
@@ -73,7 +71,7 @@ class Discovery(Exploration):
         return replace(excursion, steps=int(self.patience), limits=limits)
 
 
-def novelty(counts: Counts) -> NDArray[np.float64]:
+def novelty(counts: Counts) -> Array:
     """How likely the next visit of each pair shows anything new, (runs, states, actions)."""
     rates = np.zeros((len(counts.attempts), DEEPEST + 1))  # of the j-th visit in the column j; 0 beyond
     rates[:, 1] = 1.0

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from aapi.checks import at_least
+from aapi.checks import as_part, at_least
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array
+    from aapi.array_types import Array, Integers, Mask, Streams
     from aapi.memory import Counts
 
     ExplorationLike: TypeAlias = "Exploration | Callable[[Situation], Excursion | None]"
@@ -30,9 +28,9 @@ class Situation:
     """
 
     counts: Counts
-    explored: NDArray[np.int64]
-    free: NDArray[np.bool_]
-    streams: NDArray[np.uint64]
+    explored: Integers
+    free: Mask
+    streams: Streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +41,10 @@ class Excursion:
     actions). Both are for an `Exploration` that is not in lockstep.
     """
 
-    runs: NDArray[np.bool_]
+    runs: Mask
     policies: Array
     steps: int | None = None
-    limits: NDArray[np.int64] | None = None
+    limits: Integers | None = None
 
 
 def checked(out: object, shape: tuple[int, ...]) -> Excursion:
@@ -92,37 +90,12 @@ class Exploration:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class _Function(Exploration):
-    """A function of the user's, which may return excursions of any length."""
-
-    function: Callable[[Situation], Excursion | None]
-
-    @property
-    def lockstep(self) -> bool:
-        return False
-
-    def __call__(self, situation: Situation) -> Excursion | None:
-        return self.function(situation)
-
-
 def as_exploration(part: ExplorationLike) -> Exploration:
-    """An exploration, or a function that is one; or an error."""
-    if isinstance(part, Exploration):
-        return part
-    if not callable(part) or isinstance(part, type):
-        raise InvalidInput(f"exploration must be of parts such as Discovery(), or functions, not {part!r}")
-    return _Function(part)
+    """An exploration, or a function as one, whose excursions may be of any length; or an error."""
+    return as_part(part, Exploration, "exploration", "of parts such as Discovery()", lockstep=False)
 
 
-def within_budget(situation: Situation, budget: float) -> NDArray[np.bool_]:
-    """The runs that explored less than budget · (t m A)^½ steps, after t steps, with m states seen and A actions."""
-    counts = situation.counts
-    pairs = counts.seen.sum(axis=1) * counts.visits.shape[2]
-    return np.asarray(situation.explored < budget * np.sqrt(float(counts.steps) * pairs))
-
-
-def sent_out(runs: NDArray[np.int64], policies: Array) -> Excursion:
+def sent_out(runs: Integers, policies: Array) -> Excursion:
     """An excursion of the usual length for the runs of these numbers."""
     mask = np.zeros(len(policies), dtype=bool)
     mask[runs] = True

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.kernels.jit import kernel
+from aapi.memory.model import order_by_pair
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array, Integers
     from aapi.memory import Counts
 
 
@@ -22,24 +22,21 @@ TIE = 1e-9
 
 
 def plan(
-    counts: Counts, runs: NDArray[np.int64], weights: NDArray[np.float64], rewards: NDArray[np.float64],
-    elsewhere: NDArray[np.float64] | None, policies: NDArray[np.float64],
-) -> NDArray[np.float64]:  # fmt: skip
-    """Fill in policies of some runs, optimal for `rewards` in models with the probabilities `weights`; their gains.
+    counts: Counts, runs: Integers, weights: Array, rewards: Array, elsewhere: Array | None = None
+) -> tuple[Array, Array]:
+    """Policies of some runs that are optimal for `rewards` in models with the probabilities `weights`; their gains.
 
     What the probabilities of a pair leave of 1 leads to a state that a number `elsewhere` in [0, 1), (runs, states,
     actions), chooses from those within reach; None: they leave nothing. A pair that was never tried is believed to lead
     back to its own state: its reward is to be had for ever, and it is gone to by the shortest way. Ties share. Only
     states within reach of the one a run is in are looked at; others are left uniform.
     """
-    gains = np.empty(len(runs))
-    if elsewhere is None:
-        elsewhere = np.zeros(rewards.shape)
+    policies, gains = np.empty_like(rewards), np.empty(len(runs))
     _plan(
-        counts.pairs, counts.successors, counts.sizes, counts.current, counts.visits, runs, weights, rewards, elsewhere,
-        policies, gains,
+        counts.pairs, counts.successors, counts.sizes, counts.current, counts.visits, runs, weights, rewards,
+        np.zeros(rewards.shape) if elsewhere is None else elsewhere, policies, gains,
     )  # fmt: skip
-    return gains
+    return policies, gains
 
 
 @kernel
@@ -54,8 +51,11 @@ def _plan(
     for i in range(runs.size):
         run = runs[i]
         size = sizes[run]
-        after, chances = np.empty(size, dtype=np.int64), np.empty(size)
-        _group(pairs[run], successors[run], size, weights[run], begins, after, chances, rest)
+        order = order_by_pair(pairs[run, :size], begins)
+        after, chances = successors[run][order], weights[run][order]
+        rest[:] = 1.0
+        for e in range(size):
+            rest[pairs[run, e]] -= weights[run, e]
         states = _within_reach(current[run], num_states, num_actions, begins, after)
         values[:] = 0.0
         spread = _spread(states, rewards[run])
@@ -101,25 +101,6 @@ def _within_reach(start: Any, num_states: Any, num_actions: Any, begins: Any, af
                 stack[waiting] = after[e]
                 waiting += 1
     return np.flatnonzero(reached)
-
-
-@kernel
-def _group(
-    pairs: Any, successors: Any, size: Any, weights: Any, begins: Any, after: Any, chances: Any, rest: Any
-) -> None:
-    """The transitions of a run, pair by pair; and what the probabilities of each pair leave of 1."""
-    begins[:] = 0
-    rest[:] = 1.0
-    for e in range(size):
-        begins[pairs[e] + 1] += 1
-    for pair in range(rest.size):
-        begins[pair + 1] += begins[pair]
-    filled = begins[:-1].copy()
-    for e in range(size):
-        pair = pairs[e]
-        after[filled[pair]], chances[filled[pair]] = successors[e], weights[e]
-        filled[pair] += 1
-        rest[pair] -= weights[e]
 
 
 @kernel

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse
@@ -13,12 +12,11 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from aapi.array_types import Array, Integers, Matrix
     from aapi.mdp import FiniteMDP
-    from aapi.mdp.linear_systems import Matrix
 
 
-@dataclass(frozen=True, eq=False)
-class ActiveFeatures:
+class ActiveFeatures(NamedTuple):
     """φ(x, a), sparse: pair x · actions + a has the entries starts[pair] … starts[pair + 1] − 1.
 
     Features come in `num_blocks` blocks of `block_size`, and the features of a pair lie in one block: that of its
@@ -26,9 +24,9 @@ class ActiveFeatures:
     one_hot: every pair has a feature of its own, and a regression is an average.
     """
 
-    starts: NDArray[np.int64]
+    starts: Integers
     columns: NDArray[np.uint32]
-    values: NDArray[np.float64]
+    values: Array
     num_blocks: int
     block_size: int
     one_hot: bool
@@ -59,7 +57,7 @@ class ActiveFeatures:
         ):
             if not right:
                 raise InvalidInput(f"these features do not fit the model: {wrong}")
-        return replace(self, starts=starts, columns=columns, values=values)
+        return self._replace(starts=starts, columns=columns, values=values)
 
     @property
     def num_features(self) -> int:

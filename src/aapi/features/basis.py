@@ -12,7 +12,9 @@ from aapi.kernels.elementary import cos, sin_cos
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from aapi.array_types import Array
 
 
 LINEAR, FOURIER, RADIAL, TILES = range(4)
@@ -28,11 +30,11 @@ class Basis(NamedTuple):
     """
 
     kind: int
-    low: NDArray[np.float64]
-    width: NDArray[np.float64]
+    low: Array
+    width: Array
     order: int
-    matrix: NDArray[np.float64]
-    vector: NDArray[np.float64]
+    matrix: Array
+    vector: Array
     scale: float
     size: int
     linear: bool
@@ -69,7 +71,7 @@ class Basis(NamedTuple):
             raise InvalidInput(f"this basis does not fit observations of {dimension} numbers, or itself: {self!r}")
         return Basis(int(self.kind), low, width, order, matrix, vector, float(self.scale), size, bool(self.linear))
 
-    def __call__(self, observations: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, observations: ArrayLike) -> Array:
         """ψ of observations of shape (…, dimension)."""
         array = np.ascontiguousarray(observations, dtype=np.float64)
         if array.shape[-1:] != (self.dimension,):
@@ -79,7 +81,7 @@ class Basis(NamedTuple):
         _fill_rows(self, rows, features)
         return features.reshape(*array.shape[:-1], self.num_features)
 
-    def begin(self, observations: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:
+    def begin(self, observations: Array) -> tuple[Array, int, int]:
         """Rows from which `finish_features` computes features, one per observation; their numbers of waves and powers.
 
         A row has the features themselves; for a Fourier basis, it has the waves over all coordinates except the last,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from aapi.approximation import NORMS
-from aapi.checks import at_least, finite, one_of
+from aapi.checks import as_part, at_least, finite, one_of
 from aapi.errors import InvalidInput
 from aapi.kernels.elementary import log
 
@@ -23,8 +23,9 @@ SCHEDULES = ("constant", "sqrt", "horizon")
 
 
 class LearningRate:
-    """The temperatures after phase k. One of yours needs `__call__` alone; a function will do.
+    """Sets η_k(x), the paper's learning rate, which divides: it is the temperature of π_{k+1} in state x.
 
+    One of yours needs `__call__` alone; a function will do.
     norm: how surprise is measured, `sup` or `span`. num_sampled: how many past differences it samples in each phase; 0
     if it looks at none, None for all of them, or 30 where that would take too much room.
     """
@@ -45,23 +46,9 @@ class LearningRate:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class _Function(LearningRate):
-    """A function of the user's."""
-
-    function: Callable[[int, Surprise], Temperature]
-
-    def __call__(self, k: int, surprise: Surprise) -> Temperature:
-        return self.function(k, surprise)
-
-
 def as_learning_rate(part: LearningRateLike) -> LearningRate:
-    """A learning rate, or a function that is one; or an error."""
-    if isinstance(part, LearningRate):
-        return part
-    if not callable(part) or isinstance(part, type):
-        raise InvalidInput(f"learning_rate must be one such as Adaptive(), or a function, not {part!r}")
-    return _Function(part)
+    """A learning rate, or a function as one; or an error."""
+    return as_part(part, LearningRate, "learning_rate", "one such as Adaptive()")
 
 
 @dataclass(frozen=True)
@@ -85,7 +72,7 @@ class Adaptive(LearningRate):
 
 
 @dataclass(frozen=True)
-class SampledAdaptive(LearningRate):
+class SampledAdaptive(Adaptive):
     """The paper's estimate of the adaptive rate from n_k = min(k, num_sampled) past differences.
 
     η̂_k(x) = η (2 (k/n_k) Σ_{s in sample} ‖Q̂_s(x,·) − M_s(x,·)‖²)^½, the sample drawn anew in each phase, without
@@ -93,15 +80,12 @@ class SampledAdaptive(LearningRate):
     weight; the correction is then (k − 1)/(n_k − 1), for the others.
     """
 
-    eta: float = 1.0
-    norm: str = "sup"
     num_sampled: int = 30
     keep_first: bool = False
 
     def check(self) -> None:
         """η must be positive, the norm known, the sample not empty."""
-        finite(0.0, strictly=True, eta=self.eta)
-        one_of(NORMS, norm=self.norm)
+        super().check()
         at_least(2 if self.keep_first else 1, num_sampled=self.num_sampled)
 
     def __call__(self, k: int, surprise: Surprise) -> Temperature:
@@ -123,7 +107,7 @@ class Scheduled(LearningRate):
 
     @property
     def needs_equal_phases(self) -> bool:
-        """If the temperature grows with their number."""
+        """True if the temperature grows with the number of phases."""
         return self.schedule != "constant"
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Side information M_{k+1}: a guess at the next Q-function, made before it is seen."""
+"""Side information M_{k+1}: a guess at the next Q-function, made before it is seen, from where Algorithm 1 stands."""
 
 from __future__ import annotations
 
@@ -7,16 +7,49 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from aapi.checks import finite
+from aapi.checks import as_part, finite
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aapi.approximation import Array
-    from aapi.improvement.leader import Leader
+    from aapi.approximation import Policy, QSpace, Temperature
+    from aapi.array_types import Array
+    from aapi.evaluation import Evaluation
+    from aapi.memory import Experience
 
     SideInformationLike: TypeAlias = "SideInformation | Callable[[Leader], Array]"
+
+
+@dataclass(frozen=True, eq=False)
+class Leader:
+    """All that is known after phase k, before M_{k+1} is chosen.
+
+    total: Σ_{s≤k} Q̂_s; q_hat: Q̂_k; prediction: M_k; arrays (runs, rows, actions). temperature: η_k.
+    weight: what phase k + 1 will count.
+    """
+
+    k: int
+    total: Array
+    q_hat: Array
+    prediction: Array
+    temperature: Temperature
+    weight: float
+    evaluation: Evaluation
+    seen: Experience
+
+    @property
+    def space(self) -> QSpace:
+        """How Q-functions are held."""
+        return self.seen.space
+
+    def follow(self, prediction: Array) -> Policy:
+        """Lines 8 and 9: π ∝ exp((Σ_{s≤k} Q̂_s + prediction)/η_k)."""
+        return self.space.softmax(self.total + self.weight * prediction, self.temperature)
+
+    def evaluate(self, policy: Policy) -> Array:
+        """An estimate of Q of any policy from the data so far, by an evaluation that is able to."""
+        return self.evaluation.estimate(policy, self.seen).q_hat
 
 
 class SideInformation:
@@ -35,23 +68,9 @@ class SideInformation:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class _Function(SideInformation):
-    """A function of the user's, which may call `leader.evaluate` if the evaluation is able to."""
-
-    function: Callable[[Leader], Array]
-
-    def __call__(self, leader: Leader) -> Array:
-        return self.function(leader)
-
-
 def as_side_information(part: SideInformationLike) -> SideInformation:
-    """Side information, or a function that is one; or an error."""
-    if isinstance(part, SideInformation):
-        return part
-    if not callable(part) or isinstance(part, type):
-        raise InvalidInput(f"side_information must be such as PreviousEstimate(), or a function, not {part!r}")
-    return _Function(part)
+    """Side information, or a function as it, which may call `leader.evaluate` if the evaluation is able to."""
+    return as_part(part, SideInformation, "side_information", "such as PreviousEstimate()")
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,16 @@ from aapi.errors import InvalidInput
 from aapi.exploration import Excursion, Situation, as_exploration
 from aapi.exploration.exploration import checked
 from aapi.learners.learner import Learner, Phase, with_memories
-from aapi.learners.state import restored_fields
+from aapi.learners.state import restored_parts
 from aapi.memory import CountTransitions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from aapi.approximation import Policy, QSpace
-    from aapi.array_types import Arrays
+    from aapi.array_types import Arrays, Integers
     from aapi.exploration.exploration import ExplorationLike, Explorations
     from aapi.learners.learner import AnyLearner
     from aapi.memory import Counts, Memories
+    from aapi.schedules import Schedule
     from aapi.simulation import PhaseData, Stretch
 
 
@@ -41,7 +40,7 @@ class ExploringState:
     space: QSpace = field(metadata=NOT_STORED)
     inner: Any
     start: int
-    explored: NDArray[np.int64]
+    explored: Integers
     excursion: Excursion | None = None
 
     @property
@@ -64,7 +63,7 @@ class ExploringState:
             steps = 1 if "excursion_steps" in arrays else None
             limits = np.zeros(shape, dtype=np.int64) if "excursion_limits" in arrays else None
             like = replace(self, excursion=replace(out, steps=steps, limits=limits))
-        found = restored_fields(like, arrays)
+        found = restored_parts(like, arrays)
         if not ((found.explored >= 0) & (found.explored <= found.start)).all():
             raise InvalidInput(f"of {found.start} steps, {found.explored.tolist()} cannot have been explorations")
         return found
@@ -84,7 +83,7 @@ class Exploring(Learner[ExploringState]):
 
     @property
     def lockstep(self) -> bool:
-        """If the learner and all parts are."""
+        """True if the learner and all parts are in lockstep."""
         return self.learner.lockstep and all(as_exploration(part).lockstep for part in self.exploration)
 
     def check(self) -> None:
@@ -108,7 +107,7 @@ class Exploring(Learner[ExploringState]):
         out = state.excursion
         if out is None:
             return stretch
-        steps = out.steps or usual_steps(out.policies.shape)
+        steps = out.steps or default_steps(out.policies.shape)
         return replace(stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits)
 
     def update(self, state: ExploringState, data: PhaseData) -> tuple[ExploringState, Phase]:
@@ -129,9 +128,9 @@ class Exploring(Learner[ExploringState]):
         return replace(state, inner=self.learner.observe(state.inner, data, behaviour))
 
     @property
-    def knows_phases(self) -> bool:
-        """If all explorations are of the usual length."""
-        return self.lockstep and self.learner.knows_phases
+    def schedule(self) -> Schedule | None:
+        """The learner's, if the time between its phases depends on nothing but time, too."""
+        return self.learner.schedule if self.lockstep else None
 
     @property
     def phase_steps(self) -> int | None:
@@ -144,7 +143,7 @@ class Exploring(Learner[ExploringState]):
 
     @property
     def inner(self) -> AnyLearner:
-        """The learner."""
+        """The learner inside."""
         return self.learner
 
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
@@ -155,17 +154,12 @@ class Exploring(Learner[ExploringState]):
         """How long the exploration before a phase is, 0 if that is not known; None where there is none."""
         if not space.countable:
             return None
-        return usual_steps(space.shape(1)) if self.lockstep else 0
-
-    @staticmethod
-    def _counts(state: ExploringState) -> Counts | None:
-        """All transitions so far, where they can be counted."""
-        return cast("Counts | None", state.memories.get(COUNTS))
+        return default_steps(space.shape(1)) if self.lockstep else 0
 
     def _excursion(self, state: ExploringState, data: PhaseData) -> Excursion | None:
         """What is done before the next phase, by those runs that a part sends out; the others follow their policy."""
-        counts = self._counts(state)
-        if counts is None:
+        counts = cast("Counts | None", state.memories.get(COUNTS))
+        if counts is None:  # states cannot be counted
             return None
         free, policies = np.ones(len(data.rewards), dtype=bool), self.learner.act(state.inner).policy.copy()
         chosen = Excursion(~free, policies)
@@ -183,7 +177,7 @@ class Exploring(Learner[ExploringState]):
         return replace(chosen, runs=~free) if self.lockstep or not free.all() else None
 
 
-def usual_steps(shape: tuple[int, ...]) -> int:
+def default_steps(shape: tuple[int, ...]) -> int:
     """The length of an exploration in tables (runs, states, actions): enough to get somewhere, short beside a phase."""
     return int(max(STEPS, min(MOST_STEPS, STEPS_PER_PAIR * shape[1] * shape[2])))
 

@@ -13,15 +13,16 @@ from aapi.checks import at_least
 from aapi.errors import InvalidInput
 from aapi.learners.state import copied
 from aapi.memory import remember
+from aapi.schedules import Constant
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy, QSpace, Temperature
+    from aapi.approximation import Policy, QSpace, Temperature
+    from aapi.array_types import Array, Mask
     from aapi.memory import Memories
+    from aapi.schedules import Schedule
     from aapi.simulation import PhaseData, Simulation
 
 
@@ -30,7 +31,7 @@ LONGEST = 1 << 31  # steps of a stretch
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """Phase k of a batch of runs, for whoever logs, records or stops.
+    """Phase k of a batch of runs, for whoever logs, records or stops. Arrays of what was learnt are read-only.
 
     policy: π_k, by which it acted; next_policy: π_{k+1}. data: D_k.
     q_hat: Q̂_k, as the space holds it; temperature: η_k(x); surprise: ‖Q̂_k − M_k‖, (runs, states), where there is a
@@ -52,7 +53,7 @@ class Phase:
     prediction: Array | None = None
     weight: float = 1.0
     conditioning: Array | None = None
-    exploring: NDArray[np.bool_] | None = None
+    exploring: Mask | None = None
 
 
 class LearnerState(Protocol):
@@ -105,27 +106,31 @@ class Learner(ABC, Generic[S]):
         return with_memories(state, remember(state.memories, data, behaviour))
 
     @property
-    def knows_phases(self) -> bool:
-        """Whether `count_phases` is exact, so that what was saved can be checked by it."""
-        return False
+    def schedule(self) -> Schedule | None:
+        """The lengths of its phases, where they depend on time alone; None if that is not known."""
+        return None
 
     @property
     def phase_steps(self) -> int | None:
         """τ, if all phases are of one length."""
-        return None
+        schedule = self.schedule
+        return schedule.shortest_phase if isinstance(schedule, Constant) else None
 
-    def with_phase_steps(self, steps: int) -> Learner[S]:  # noqa: ARG002 - for those that can
+    def with_phase_steps(self, steps: int) -> Self:
         """The same learner with phases of another length, if they are of one length; else itself."""
-        return self
+        if self.phase_steps is None:
+            return self
+        changed: Self = replace(self, phase_length=steps)  # type: ignore[type-var]
+        return changed
 
     @property
     def inner(self) -> AnyLearner:
         """The learner itself; of one around another, the innermost."""
         return self
 
-    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for those that know
-        """How many phases there are in so many steps, `gap` steps apart; about, if that depends on data."""
-        return max(1, num_steps // 1000)
+    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
+        """How many whole phases there are in so many steps, `gap` steps apart; about, if that depends on data."""
+        return max(1, num_steps // 1000) if self.schedule is None else self.schedule.count(num_steps, space, gap)
 
 
 def with_memories(state: S, memories: Memories) -> S:
@@ -134,48 +139,23 @@ def with_memories(state: S, memories: Memories) -> S:
     return changed
 
 
-class FixedPhases(Learner[S]):
-    """A learner whose phases all have `phase_length` steps."""
-
-    phase_length: int
-
-    @property
-    def knows_phases(self) -> bool:
-        """They are of one length."""
-        return True
-
-    @property
-    def phase_steps(self) -> int:
-        """τ."""
-        return int(self.phase_length)
-
-    def with_phase_steps(self, steps: int) -> Self:
-        """The same with another τ."""
-        changed: Self = replace(self, phase_length=steps)  # type: ignore[type-var]
-        return changed
-
-    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:  # noqa: ARG002 - for others
-        """(T + gap)/(τ + gap), rounded down."""
-        return int((num_steps + gap) // (self.phase_length + gap))
-
-
 AnyLearner: TypeAlias = Learner[Any]
 
 
 class Session(Generic[S]):
     """A learner in a simulation: what it knows so far, `state`, and the loop by which it acts and learns.
 
-    keep: an update leaves the state it was given as it is, so that an error or an interrupt in it has changed nothing;
-        else its arrays are used again.
+    copy_states: an update leaves the state it was given as it is, so that an error or an interrupt in it has changed
+        nothing; else its arrays are used again.
     """
 
     def __init__(
-        self, learner: Learner[S], simulation: Simulation, num_phases: int | None = None, *, keep: bool = False
+        self, learner: Learner[S], simulation: Simulation, num_phases: int | None = None, *, copy_states: bool = False
     ) -> None:
         runs = len(simulation.streams)
         if not learner.lockstep and runs > 1:
             raise InvalidInput(f"the runs of {learner!r} fall out of step: simulate one at a time")
-        self.learner, self.simulation, self.keep = learner, simulation, keep
+        self.learner, self.simulation, self.copy_states = learner, simulation, copy_states
         self.state = _check_state(learner.init(simulation.space, runs, num_phases))
 
     def play(self, num_steps: int) -> Iterator[Phase]:
@@ -190,16 +170,17 @@ class Session(Generic[S]):
             data = self.simulation.rollout(stretch, last - self.simulation.time)
             begins = data.complete
             if data.complete:
-                yield self._update(data)
+                phase = self._update(data)
             else:
-                yield Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
+                phase = Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
+            yield Phase(**{name: part if name == "data" else _read_only(part) for name, part in vars(phase).items()})
 
     def _update(self, data: PhaseData) -> Phase:
         """Learn from a stretch. Where that fails, neither the state nor the random streams have moved."""
         before, streams = self.state, data.streams.copy()
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found, and said in one line
-                found = self.learner.update(copied(before) if self.keep else before, data)
+                found = self.learner.update(copied(before) if self.copy_states else before, data)
                 if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], Phase)):
                     raise InvalidInput(f"`update` returns a state and a Phase, not {found!r}")
                 self.state, phase = found
@@ -208,6 +189,17 @@ class Session(Generic[S]):
                 data.streams[:] = streams
             raise
         return phase
+
+
+def _read_only(part: Any) -> Any:
+    """The same without the permission to write, as arrays of a phase may be the learner's own."""
+    if isinstance(part, np.ndarray):
+        part = part.view()
+        part.flags.writeable = False
+        return part
+    if dataclasses.is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{name: _read_only(each) for name, each in vars(part).items()})
+    return part
 
 
 def _check_stretch(stretch: object, now: int, begins: bool) -> Stretch:

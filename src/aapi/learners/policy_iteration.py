@@ -11,17 +11,18 @@ from aapi.errors import InvalidInput
 from aapi.evaluation import Evaluation, as_evaluation
 from aapi.improvement import Leader, PreviousEstimate, as_learning_rate, as_side_information
 from aapi.learners.learner import Learner, Phase
-from aapi.memory import Experience, begin, remember
-from aapi.schedules import Constant, as_schedule
+from aapi.memory import Experience, empty_memories, remember
+from aapi.schedules import as_schedule
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy, QSpace, Surprise
+    from aapi.approximation import Policy, QSpace, Surprise
+    from aapi.array_types import Array
     from aapi.evaluation.evaluation import EvaluationLike
     from aapi.improvement.learning_rate import LearningRateLike
     from aapi.improvement.side_information import SideInformationLike
     from aapi.memory import Memories
-    from aapi.schedules import ScheduleLike
+    from aapi.schedules import Schedule, ScheduleLike
     from aapi.simulation import PhaseData
 
 
@@ -59,23 +60,23 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> PolicyIterationState:
         """Line 2: π_1 uniform, M_1 = 0."""
-        rate, evaluate = as_learning_rate(self.learning_rate), as_evaluation(self.evaluate).on(space)
-        evaluate.check(as_schedule(self.phase_length).steps(1, 0, space))
+        rate, evaluate = as_learning_rate(self.learning_rate), as_evaluation(self.evaluate).for_space(space)
+        evaluate.check(self.schedule.steps(1, 0, space))
         self._check_prediction(evaluate)
         return PolicyIterationState(
-            k=0, memories=begin([evaluate.memory], space, runs), space=space, start=0,
+            k=0, memories=empty_memories([evaluate.memory], space, runs), space=space, start=0,
             total=space.zeros(runs), prediction=space.zeros(runs), policy=space.uniform(runs),
             surprise=space.surprise(runs, rate.norm, rate.num_sampled, num_phases),
         )  # fmt: skip
 
     def act(self, state: PolicyIterationState) -> Stretch:
         """Line 5: run π_k for τ steps."""
-        steps = as_schedule(self.phase_length).steps(state.k + 1, state.start, state.space)
+        steps = self.schedule.steps(state.k + 1, state.start, state.space)
         return Stretch(state.k + 1, state.start, steps, state.policy)
 
     def update(self, state: PolicyIterationState, data: PhaseData) -> tuple[PolicyIterationState, Phase]:
         """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
-        space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).on(state.space)
+        space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).for_space(state.space)
         # What phases k and k + 1 count: 1, if all are of one length.
         weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
         evaluate.check(data.steps)
@@ -85,9 +86,8 @@ class PolicyIteration(Learner[PolicyIterationState]):
         surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖
         total = self.decay * state.total + weight * q_hat
         temperature = as_learning_rate(self.learning_rate)(k, surprise)  # line 7: η_k(x)
-        leader = Leader(
-            k, total, q_hat, state.prediction, temperature, next_weight, evaluate, replace(seen, near=q_hat)
-        )
+        nearer = replace(seen, near=q_hat)
+        leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, nearer)
         guess = as_side_information(self.side_information)(leader)
         prediction = space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
         policy = space.softmax(total + next_weight * prediction, temperature)  # lines 8 and 9: index and π_{k+1}
@@ -99,27 +99,12 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def _weight(self, space: QSpace, k: int, start: int) -> float:
         """What phase k counts: τ_k/τ_1."""
-        schedule = as_schedule(self.phase_length)
-        return schedule.steps(k, start, space) / schedule.steps(1, 0, space)
+        return self.schedule.steps(k, start, space) / self.schedule.steps(1, 0, space)
 
     @property
-    def knows_phases(self) -> bool:
-        """By their lengths, which depend on nothing but time."""
-        return True
-
-    @property
-    def phase_steps(self) -> int | None:
-        """τ, if all phases are of one length."""
-        schedule = as_schedule(self.phase_length)
-        return schedule.shortest_phase if isinstance(schedule, Constant) else None
-
-    def with_phase_steps(self, steps: int) -> PolicyIteration:
-        """The same with another τ; a schedule stays."""
-        return self if self.phase_steps is None else replace(self, phase_length=steps)
-
-    def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
-        """How many whole phases there are in so many steps, `gap` steps apart."""
-        return as_schedule(self.phase_length).count(num_steps, space, gap)
+    def schedule(self) -> Schedule:
+        """The lengths of phases."""
+        return as_schedule(self.phase_length)
 
     def _check_prediction(self, evaluate: Evaluation) -> None:
         if as_side_information(self.side_information).off_policy and not evaluate.off_policy:
@@ -130,10 +115,9 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
-        schedule, rate = as_schedule(self.phase_length), as_learning_rate(self.learning_rate)
-        evaluate = as_evaluation(self.evaluate)
+        schedule, rate, evaluate = self.schedule, as_learning_rate(self.learning_rate), as_evaluation(self.evaluate)
         schedule.check()
-        if rate.needs_equal_phases and not isinstance(schedule, Constant):
+        if rate.needs_equal_phases and self.phase_steps is None:
             raise InvalidInput("temperatures that grow with the number of phases need phases of one length")
         if schedule.shortest_phase is not None:
             evaluate.check(schedule.shortest_phase)

@@ -7,19 +7,31 @@ from typing import TYPE_CHECKING
 
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, finite, one_of
-from aapi.learners.learner import FixedPhases, Phase
-from aapi.memory import Experience, begin, remember
+from aapi.learners.learner import Learner, Phase
+from aapi.memory import Counts, CountTransitions, Experience, KeepSteps, MemorySpec, Window, empty_memories, remember
 from aapi.memory.randomised import Sweeps
-from aapi.memory.transitions import KeepTransitions
+from aapi.schedules import Constant
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
-    from aapi.approximation import Array, Policy, QSpace
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array
     from aapi.memory import Memories
     from aapi.simulation import PhaseData
 
 
 FORMS = ("relative", "finite-horizon", "discounted")
+
+
+@dataclass(frozen=True)
+class KeepTransitions(MemorySpec[Counts | Window]):
+    """Counts of all transitions, which take bounded room, or the last `count` steps."""
+
+    count: int
+
+    def start(self, space: QSpace, runs: int) -> Counts | Window:
+        """No transition yet."""
+        return CountTransitions().start(space, runs) if space.countable else KeepSteps(self.count).start(space, runs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +47,7 @@ class RLSVIState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RLSVI(FixedPhases[RLSVIState]):
+class RLSVI(Learner[RLSVIState]):
     """Act greedily in a randomised estimate of Q_*, drawn anew before each phase from past data.
 
     A draw is `horizon` sweeps of regression, from θ̃ = 0, each with its own noise:
@@ -66,8 +78,13 @@ class RLSVI(FixedPhases[RLSVIState]):
 
     def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> RLSVIState:  # noqa: ARG002 - for others
         """The uniform policy, and no data yet."""
-        memories = begin([KeepTransitions(int(self.memory))], space, runs)
+        memories = empty_memories([KeepTransitions(int(self.memory))], space, runs)
         return RLSVIState(0, memories, space, 0, space.zeros(runs), space.uniform(runs))
+
+    @property
+    def schedule(self) -> Constant:
+        """Phases of τ steps."""
+        return Constant(self.phase_length)
 
     def act(self, state: RLSVIState) -> Stretch:
         """Follow the last draw."""

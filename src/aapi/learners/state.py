@@ -37,78 +37,76 @@ class _Restores(Protocol):
 
 def copied(state: T) -> T:
     """A state that shares no array with another: the one may be updated and the other kept."""
-    value: Any = state
-    if isinstance(value, np.ndarray):
-        return cast("T", value.copy())
-    if isinstance(value, dict):
-        return cast("T", {key: copied(item) for key, item in value.items()})
-    if isinstance(value, tuple):
-        return cast("T", tuple(copied(item) for item in value))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts = {name: copied(item) for name, item in vars(value).items() if _is_state(item)}
-        return cast("T", dataclasses.replace(value, **parts))
-    return state
-
-
-def _is_state(value: Any) -> bool:
-    return isinstance(value, np.ndarray | dict | tuple) or (
-        dataclasses.is_dataclass(value) and not isinstance(value, type)
-    )
+    if isinstance(state, np.ndarray):
+        return cast("T", state.copy())
+    parts = _parts(state)
+    if parts is None:
+        return state
+    return cast("T", _with_parts(state, {key: copied(part) for key, part in parts.items()}))
 
 
 def stored(state: Any, prefix: str = "") -> Arrays:
     """All arrays and numbers of a state, by the names of their fields."""
     if isinstance(state, np.ndarray | bool | int | float | np.generic):
         return {prefix: np.asarray(state)}
-    if isinstance(state, dict | tuple):  # memories, which keep their order
-        items = state.values() if isinstance(state, dict) else state
-        return _joined({f"{number}": item for number, item in enumerate(items)}, prefix)
+    start = f"{prefix}_" if prefix else ""
     if isinstance(state, _Stores):
-        return {f"{prefix}_{name}" if prefix else name: array for name, array in state.arrays().items()}
-    if not dataclasses.is_dataclass(state):
+        return {start + name: array for name, array in state.arrays().items()}
+    parts = _parts(state)
+    if parts is None:
         raise InvalidInput(
             f"{prefix or 'the state'} of a learner is a {type(state).__name__}, which cannot be saved: make it an "
             "array, a number or a tuple of these, or give the field metadata={'stored': False}"
         )
-    return _joined(_stored_fields(state), prefix)
-
-
-def _joined(parts: dict[str, Any], prefix: str) -> Arrays:
-    start = f"{prefix}_" if prefix else ""
     found: Arrays = {}
-    for name, part in parts.items():
-        if part is not None:
-            found |= stored(part, start + name)
+    for name, key in _stored_names(state, parts).items():
+        found |= stored(parts[key], start + name)
     return found
-
-
-def _stored_fields(state: Any) -> dict[str, Any]:
-    fields = dataclasses.fields(state)
-    return {field.name: vars(state)[field.name] for field in fields if field.metadata.get("stored", True)}
 
 
 def restored(like: T, arrays: Arrays, prefix: str = "") -> T:
     """The state that `stored` gave; `like` is a new one of the same learner. Every array is checked against it."""
-    value: Any = like
-    if isinstance(value, np.ndarray):
-        return cast("T", check_like(arrays, prefix, value))
-    if isinstance(value, bool | int | float | np.generic):
-        return cast("T", type(value)(check_like(arrays, prefix, np.asarray(value))))
-    if isinstance(value, dict):
-        parts = enumerate(value.items())
-        return cast("T", {key: restored(item, arrays, f"{prefix}_{number}") for number, (key, item) in parts})
-    if isinstance(value, tuple):
-        return cast("T", tuple(restored(item, arrays, f"{prefix}_{number}") for number, item in enumerate(value)))
+    if isinstance(like, np.ndarray):
+        return cast("T", check_like(arrays, prefix, like))
+    if isinstance(like, bool | int | float | np.generic):
+        return cast("T", type(like)(check_like(arrays, prefix, np.asarray(like)).item()))
     start = f"{prefix}_" if prefix else ""
+    if isinstance(like, dict | tuple):
+        return restored_parts(like, arrays, start)
     mine = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-    if isinstance(value, _Restores):
-        return cast("T", value.restored(mine))
-    return restored_fields(like, mine)
+    return cast("T", like.restored(mine)) if isinstance(like, _Restores) else restored_parts(like, mine)
 
 
-def restored_fields(like: T, arrays: Arrays) -> T:
-    """A dataclass whose fields were stored."""
-    value: Any = like
-    parts = {name: part for name, part in _stored_fields(value).items() if part is not None}
-    found = {name: restored(part, arrays, name) for name, part in parts.items()}
-    return cast("T", dataclasses.replace(value, **found))
+def restored_parts(like: T, arrays: Arrays, start: str = "") -> T:
+    """A dataclass, a dictionary or a tuple whose parts were stored under names that begin so."""
+    parts = _parts(like) or {}
+    names = _stored_names(like, parts).items()
+    found = {key: restored(parts[key], arrays, start + name) for name, key in names}
+    return cast("T", _with_parts(like, parts | found))
+
+
+def _parts(value: Any) -> dict[Any, Any] | None:
+    """What a dictionary, a tuple or a dataclass is made of; None for anything else."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, tuple):
+        return dict(enumerate(value))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: vars(value)[field.name] for field in dataclasses.fields(value) if field.init}
+    return None
+
+
+def _with_parts(value: Any, parts: dict[Any, Any]) -> Any:
+    if isinstance(value, dict):
+        return parts
+    if isinstance(value, tuple):
+        return tuple(parts.values()) if type(value) is tuple else type(value)(*parts.values())  # a named one
+    return dataclasses.replace(value, **parts)
+
+
+def _stored_names(value: Any, parts: dict[Any, Any]) -> dict[str, Any]:
+    """Under which names which parts are stored: fields under their own, others, which keep their order, as numbers."""
+    names = {str(number): key for number, key in enumerate(parts)}
+    if dataclasses.is_dataclass(value):
+        names = {field.name: field.name for field in dataclasses.fields(value) if field.metadata.get("stored", True)}
+    return {name: key for name, key in names.items() if parts[key] is not None}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least
-from aapi.learners.learner import FixedPhases, Phase
+from aapi.learners.learner import Learner, Phase
 from aapi.memory import remember
+from aapi.schedules import Constant
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class UniformState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uniform(FixedPhases[UniformState]):
+class Uniform(Learner[UniformState]):
     """π(a|x) = 1/A, for ever."""
 
     phase_length: int = 1000
@@ -41,8 +42,13 @@ class Uniform(FixedPhases[UniformState]):
         """The uniform policy."""
         return UniformState(0, {}, 0, space.uniform(runs))
 
+    @property
+    def schedule(self) -> Constant:
+        """Phases of τ steps."""
+        return Constant(self.phase_length)
+
     def act(self, state: UniformState) -> Stretch:
-        """It acts."""
+        """Follow the uniform policy."""
         return Stretch(state.k + 1, state.start, int(self.phase_length), state.policy)
 
     def update(self, state: UniformState, data: PhaseData) -> tuple[UniformState, Phase]:

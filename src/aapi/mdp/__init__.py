@@ -22,24 +22,10 @@ if TYPE_CHECKING:
     from aapi.mdp.event_model import EventModel, EventSolution, solve_events
 
 __all__ = [
-    "Chain",
-    "EventModel",
-    "EventSolution",
-    "FiniteMDP",
-    "PolicyValues",
-    "Solution",
-    "WorstMixing",
-    "diameter",
-    "induced_chain",
-    "mismatch",
-    "optimal_hitting_times",
-    "optimal_mismatch",
-    "policy_values",
-    "solve",
-    "solve_events",
-    "worst_contraction_time",
-    "worst_mixing_time",
-]
+    "Chain", "EventModel", "EventSolution", "FiniteMDP", "PolicyValues", "Solution", "WorstMixing", "diameter",
+    "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve", "solve_events",
+    "worst_contraction_time", "worst_mixing_time",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

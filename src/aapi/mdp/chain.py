@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -13,8 +14,11 @@ import scipy.sparse.csgraph
 
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
-from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray, Matrix, TransientSystem, is_sparse
+from aapi.mdp.linear_systems import TransientSystem, is_sparse, row_sums
 from aapi.mdp.model import ROW_SUM_TOLERANCE
+
+if TYPE_CHECKING:
+    from aapi.array_types import Array, Integers, Mask, Matrix
 
 MIXING_LEVEL = 0.25 + 1e-12  # the paper's 1/4, with a margin for rounding where the distance is exactly 1/4
 MAX_DENSE_STATES = 2_000  # beyond this, quantities that need every power of P or every pair of rows are refused
@@ -30,16 +34,14 @@ class Chain:
 
     def __post_init__(self) -> None:
         if is_sparse(self.transitions):
-            matrix = scipy.sparse.csr_array(self.transitions, dtype=np.float64)
-            if (matrix.data == 0.0).any():
-                matrix = matrix.copy()
-                matrix.eliminate_zeros()
+            matrix = scipy.sparse.csr_array(self.transitions, dtype=np.float64, copy=True)
+            matrix.eliminate_zeros()
             entries = matrix.data
         else:
             entries = matrix = np.asarray(self.transitions, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
             raise InvalidInput(f"a chain's transitions must have the shape (states, states), not {matrix.shape}")
-        off = abs(np.asarray(matrix.sum(axis=1)).ravel() - 1.0)
+        off = abs(row_sums(matrix) - 1.0)
         if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):
             raise InvalidInput("a chain's transitions must be probabilities, each row with the sum 1")
         object.__setattr__(self, "transitions", matrix)
@@ -57,7 +59,7 @@ class Chain:
         return scipy.sparse.csr_array(self.transitions)
 
     @cached_property
-    def recurrent_classes(self) -> tuple[IntArray, ...]:
+    def recurrent_classes(self) -> tuple[Integers, ...]:
         """The closed communicating classes, each as sorted states, ordered by their first state."""
         _, label = scipy.sparse.csgraph.connected_components(self.graph, directed=True, connection="strong")
         edges = self.graph.tocoo()
@@ -69,7 +71,7 @@ class Chain:
         return tuple(sorted((np.asarray(c, dtype=np.int64) for c in classes), key=lambda c: int(c[0])))
 
     @cached_property
-    def transient_states(self) -> IntArray:
+    def transient_states(self) -> Integers:
         """The states in no recurrent class."""
         return np.setdiff1d(np.arange(self.num_states), np.concatenate(self.recurrent_classes))
 
@@ -83,7 +85,7 @@ class Chain:
         """The least d such that Pᵈⁿ converges: the period of the recurrent class, or the l.c.m. of several."""
         return math.lcm(*self.periods)
 
-    def _period(self, states: IntArray) -> int:
+    def _period(self, states: Integers) -> int:
         graph = self.graph[states][:, states]
         level = scipy.sparse.csgraph.dijkstra(graph, indices=0, unweighted=True).astype(np.int64)
         edges = graph.tocoo()
@@ -92,7 +94,7 @@ class Chain:
     # Stationary behaviour ----------------------------------------------------------------------------------------
 
     @cached_property
-    def _anchors(self) -> IntArray:
+    def _anchors(self) -> Integers:
         """One often visited state of each recurrent class, so that the numbers in `_system` are small."""
         mass = np.full(self.num_states, 1.0 / self.num_states)
         for _ in range(BURN_IN):
@@ -100,17 +102,15 @@ class Chain:
         return np.array([states[np.argmax(mass[states])] for states in self.recurrent_classes])
 
     @cached_property
-    def _others(self) -> IntArray:
+    def _others(self) -> Integers:
         return np.setdiff1d(np.arange(self.num_states), self._anchors)
 
     @cached_property
     def _system(self) -> TransientSystem:
         """The chain until it reaches an anchor; long-run quantities are solutions of this system."""
-        block = self.transitions[self._others]
-        leaving = np.asarray(block[:, self._anchors].sum(axis=1)).ravel()
-        return TransientSystem(block[:, self._others], leaving)
+        return TransientSystem(self.transitions[self._others], self._others, self._anchors)
 
-    def extend(self, values: FloatArray) -> FloatArray:
+    def extend(self, values: Array) -> Array:
         """E_x[values at the class that absorbs x], for `values` with one entry per recurrent class."""
         if len(self.recurrent_classes) == 1:
             return np.full(self.num_states, values[0])
@@ -121,14 +121,14 @@ class Chain:
             extended[states] = value
         return extended
 
-    def poisson(self, rewards: FloatArray) -> FloatArray:
+    def poisson(self, rewards: Array) -> Array:
         """The h with h − P h = rewards and h = 0 in one state of each class, for rewards of mean zero on each class."""
         h = np.zeros(self.num_states)
         h[self._others] = self._system.solve(rewards[self._others])
         return h
 
     @cached_property
-    def stationary_distributions(self) -> FloatArray:
+    def stationary_distributions(self) -> Array:
         """One row per recurrent class: its stationary distribution over all states."""
         weights = np.ones(self.num_states)
         out_of_anchors = np.asarray(self.transitions[self._anchors][:, self._others].sum(axis=0)).ravel()
@@ -140,7 +140,7 @@ class Chain:
         return result
 
     @property
-    def stationary_distribution(self) -> FloatArray:
+    def stationary_distribution(self) -> Array:
         """The only μ with μ P = μ; an error if there are several."""
         self.require_one_class("the stationary distribution is not unique")
         return np.asarray(self.stationary_distributions[0])
@@ -157,7 +157,9 @@ class Chain:
     @cached_property
     def mixing_time(self) -> int:
         """The least t ≥ 1 with max_x ‖Pᵗ(x,·) − μ‖₁ ≤ 1/4 (Hao et al. 2021, definition 2.1)."""
-        self._require_mixing()
+        self.require_one_class("the mixing time does not exist")
+        if self.period > 1:
+            raise DoesNotExist(f"the mixing time does not exist: the chain is periodic, with period {self.period}")
         self._require_small("the mixing time")
         powers = [self._dense()]
         while self._distance(powers[-1]) > MIXING_LEVEL:
@@ -187,13 +189,7 @@ class Chain:
     def _furthest_rows(self) -> tuple[float, int, int]:
         """The largest ‖P(x,·) − P(y,·)‖₁, and x < y that have it."""
         self._require_small("the contraction coefficient")
-        rows = self._dense()
-        furthest = (0.0, 0, 0)
-        for x in range(self.num_states - 1):
-            distances = np.abs(rows[x + 1 :] - rows[x]).sum(axis=1)
-            y = int(distances.argmax())
-            furthest = max(furthest, (float(distances[y]), x, x + 1 + y), key=lambda found: found[0])
-        return furthest
+        return furthest_rows(self._dense())
 
     @property
     def contraction(self) -> float:
@@ -206,15 +202,8 @@ class Chain:
 
         Ergodic chains need not have one: two states without a common successor suffice.
         """
-        if self.contraction == 0.0:
-            return 0.0
-        if self.contraction > 1.0 - CONTRACTING:
-            _, x, y = self._furthest_rows
-            raise DoesNotExist(
-                f"no contraction time: states {x} and {y} have no common successor of a probability above "
-                f"{CONTRACTING:g}, so one step need not bring distributions closer"
-            )
-        return -1.0 / math.log(self.contraction)
+        _, x, y = self._furthest_rows
+        return time_to_contract(self.contraction, f"states {x} and {y}")
 
     @cached_property
     def spectral_gap(self) -> float:
@@ -230,7 +219,7 @@ class Chain:
         moduli = np.sort(np.abs(np.linalg.eigvals(self._dense())))
         return float(1.0 - moduli[-2])
 
-    def hitting_times(self, target: int | Iterable[int]) -> FloatArray:
+    def hitting_times(self, target: int | Iterable[int]) -> Array:
         """The expected number of steps to reach `target`, a state or several, from each state.
 
         Zero on the target, infinite where it is missed with positive probability.
@@ -244,15 +233,9 @@ class Chain:
         times = np.where(doomed, np.inf, 0.0)
         inner = np.flatnonzero(~on_target & ~doomed)
         if inner.size:
-            block = self.transitions[inner]
-            leaving = np.asarray(block[:, np.flatnonzero(on_target)].sum(axis=1)).ravel()
-            times[inner] = TransientSystem(block[:, inner], leaving).solve(np.ones(inner.size))
+            system = TransientSystem(self.transitions[inner], inner, np.flatnonzero(on_target))
+            times[inner] = system.solve(np.ones(inner.size))
         return times
-
-    def _require_mixing(self) -> None:
-        self.require_one_class("the mixing time does not exist")
-        if self.period > 1:
-            raise DoesNotExist(f"the mixing time does not exist: the chain is periodic, with period {self.period}")
 
     def _require_small(self, what: str) -> None:
         if self.num_states > MAX_DENSE_STATES:
@@ -260,14 +243,14 @@ class Chain:
                 f"{what} is computed for at most {MAX_DENSE_STATES} states, and this chain has {self.num_states}"
             )
 
-    def _dense(self) -> FloatArray:
+    def _dense(self) -> Array:
         return np.asarray(self.transitions.toarray() if is_sparse(self.transitions) else self.transitions)
 
-    def _distance(self, power: FloatArray) -> float:
+    def _distance(self, power: Array) -> float:
         return float(np.abs(power - self.stationary_distribution).sum(axis=1).max())
 
 
-def can_reach(graph: Matrix, target: BoolArray, avoiding: BoolArray | None = None) -> BoolArray:
+def can_reach(graph: Matrix, target: Mask, avoiding: Mask | None = None) -> Mask:
     """The states with a path into `target` whose states before it are not in `avoiding`."""
     if not target.any():
         return np.zeros_like(target)
@@ -283,7 +266,28 @@ def can_reach(graph: Matrix, target: BoolArray, avoiding: BoolArray | None = Non
     return reached[:n]
 
 
-def _multiply(left: FloatArray, right: FloatArray) -> FloatArray:
+def furthest_rows(rows: Array, group: int = 1) -> tuple[float, int, int]:
+    """The largest ‖rows[i] − rows[j]‖₁ of two rows that are not in one group of `group` rows, and i < j."""
+    furthest = (0.0, 0, 0)
+    for i in range(len(rows) - group):
+        later = (i // group + 1) * group  # the first row of the next group
+        distances = np.abs(rows[later:] - rows[i]).sum(axis=1)
+        j = int(distances.argmax())
+        furthest = max(furthest, (float(distances[j]), i, later + j), key=lambda found: found[0])
+    return furthest
+
+
+def time_to_contract(coefficient: float, furthest: str) -> float:
+    """The t with exp(−1/t) = `coefficient`; an error that names the `furthest` states where that is 1."""
+    if coefficient > 1.0 - CONTRACTING:
+        raise DoesNotExist(
+            f"no contraction time: {furthest} have no common successor of a probability above {CONTRACTING:g}, "
+            "so one step need not bring distributions closer"
+        )
+    return -1.0 / math.log(coefficient) if coefficient > 0.0 else 0.0
+
+
+def _multiply(left: Array, right: Array) -> Array:
     product = left @ right
     return np.asarray(product / product.sum(axis=1, keepdims=True))
 
@@ -294,7 +298,7 @@ def describe_states(states: Iterable[int]) -> str:
     return "{" + ",".join(names if len(names) <= 8 else [*names[:6], "…", names[-1]]) + "}"
 
 
-def describe_classes(classes: Iterable[IntArray]) -> str:
+def describe_classes(classes: Iterable[Integers]) -> str:
     """{0,3} and {5}, shortened where there are many."""
     names = [describe_states(states) for states in classes]
     if len(names) > 4:

@@ -12,8 +12,8 @@ from aapi.mdp.chain import Chain, can_reach
 from aapi.mdp.policy_values import chain_values
 
 if TYPE_CHECKING:
+    from aapi.array_types import Array, Integers, Mask
     from aapi.mdp.components import Reachability
-    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray
     from aapi.mdp.model import FiniteMDP
 
 
@@ -39,7 +39,7 @@ class Search:
         self._narrowest = np.inf
         self.settled = False
 
-    def note(self, lower: float, upper: float, policy: IntArray, values: FloatArray, rounding: float) -> None:
+    def note(self, lower: float, upper: float, policy: Integers, values: Array, rounding: float) -> None:
         """For any v and its greedy π: min(T_π v − v) ≤ λ_π ≤ λ_* ≤ max(T v − v), widened here by about `rounding`."""
         if lower > self.lower:
             self.lower, self.policy = lower, policy
@@ -56,7 +56,7 @@ class Search:
         earned = np.abs(self.mdp.rewards[np.arange(self.mdp.num_states), self.policy]).max()
         return bool(self.upper - self.lower > NARROW * gain and earned > 1e3 * gain)
 
-    def note_backup(self, values: FloatArray, q_values: FloatArray, policy: IntArray, relative_error: float) -> None:
+    def note_backup(self, values: Array, q_values: Array, policy: Integers, relative_error: float) -> None:
         """Note the bounds from q_values = r + P values, in which each term may be off by `relative_error`."""
         states = np.arange(self.mdp.num_states)
         slack = relative_error * np.abs(self.mdp.rewards)
@@ -72,7 +72,7 @@ class Search:
         return (self.upper - self.lower) / max(float(np.abs(earned).max()), 1e-300)
 
 
-def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -> IntArray:
+def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -> Integers:
     """Modified policy iteration (Puterman 1994, section 8.7); with damping ½ also where chains are periodic.
 
     Returns its last policy, which has the longest look-ahead, though perhaps no bound yet.
@@ -109,7 +109,7 @@ def iterate_values(search: Search, sweeps: int = SWEEPS, damping: float = 1.0) -
     return policy
 
 
-def settle(search: Search, reach: Reachability, policy: IntArray) -> None:
+def settle(search: Search, reach: Reachability, policy: Integers) -> None:
     """Solve a communicating model for which value iteration did not converge."""
     with contextlib.suppress(DoesNotExist):  # a policy whose states are left too rarely to be evaluated
         _iterate_policies(search, reach, policy)
@@ -118,7 +118,7 @@ def settle(search: Search, reach: Reachability, policy: IntArray) -> None:
         iterate_values(search, max(1, min(MAX_SWEEPS, sweeps)), damping=0.5)
 
 
-def _iterate_policies(search: Search, reach: Reachability, policy: IntArray) -> None:
+def _iterate_policies(search: Search, reach: Reachability, policy: Integers) -> None:
     """Policy iteration for communicating models (Haviv and Puterman 1991): every policy is made unichain first."""
     mdp, seen = search.mdp, set()
     for _ in range(MAX_POLICIES):
@@ -137,8 +137,8 @@ def _iterate_policies(search: Search, reach: Reachability, policy: IntArray) -> 
 
 
 def improve(
-    reach: Reachability, mdp: FiniteMDP, policy: IntArray, bias: FloatArray, allowed: BoolArray
-) -> tuple[IntArray, float, float, float]:
+    reach: Reachability, mdp: FiniteMDP, policy: Integers, bias: Array, allowed: Mask
+) -> tuple[Integers, float, float, float]:
     """The policy that is greedy in r + P V among the pairs allowed, its bounds, and how much rounding widens them.
 
     Ties go to the old action.
@@ -154,7 +154,7 @@ def improve(
     return improved, lower, upper, float(error[states, improved].max())
 
 
-def _unichain(mdp: FiniteMDP, reach: Reachability, policy: IntArray) -> IntArray:
+def _unichain(mdp: FiniteMDP, reach: Reachability, policy: Integers) -> Integers:
     """The policy if it has one recurrent class; otherwise one that leads to its class of the highest gain."""
     transitions, rewards = mdp.under(policy)
     chain = Chain(transitions)

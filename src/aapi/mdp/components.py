@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,45 +11,37 @@ import scipy.sparse.csgraph
 from aapi.mdp.chain import can_reach
 
 if TYPE_CHECKING:
-    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray, Matrix
+    from aapi.array_types import Array, Integers, Mask, Matrix
     from aapi.mdp.model import FiniteMDP
 
 
-@dataclass(frozen=True, eq=False)
 class Reachability:
-    """The graph of a model. Pairs (x, a) are rows x · actions + a; masks of pairs are (states, actions)."""
+    """The graph of a model. Pairs (x, a) are rows x · actions + a; masks of pairs are (states, actions).
 
-    num_states: int
-    num_actions: int
-    support: Matrix  # (states · actions, states), sparse, its entries the probabilities
+    support: P as a sparse matrix, (states · actions, states).
+    """
 
-    @classmethod
-    def of(cls, mdp: FiniteMDP) -> Reachability:
-        """Of a model."""
-        rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
-        return cls(mdp.num_states, mdp.num_actions, rows)
+    def __init__(self, mdp: FiniteMDP) -> None:
+        self.num_states, self.num_actions = mdp.num_states, mdp.num_actions
+        self.support: Matrix = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
 
-    @property
-    def _states_of_rows(self) -> IntArray:
-        return np.repeat(np.arange(self.num_states), self.num_actions)
-
-    def _any_successor(self, wrong: BoolArray) -> BoolArray:
+    def _any_successor(self, wrong: Mask) -> Mask:
         """The pairs with a successor at which the mask of entries of `support` holds."""
         hit = np.logical_or.reduceat(wrong, self.support.indptr[:-1])
         return np.asarray(hit).reshape(self.num_states, self.num_actions)
 
-    def leads_into(self, states: BoolArray) -> BoolArray:
+    def leads_into(self, states: Mask) -> Mask:
         """The pairs that may lead into `states` in one step."""
         return self._any_successor(states[self.support.indices])
 
-    def graph(self, allowed: BoolArray) -> Matrix:
+    def graph(self, allowed: Mask) -> Matrix:
         """The edges between states by the pairs allowed, as a (states, states) matrix."""
         rows = np.flatnonzero(allowed.ravel())
         kept = self.support[rows].tocoo()
-        edges = (np.ones(kept.nnz), (self._states_of_rows[rows][kept.row], kept.col))
+        edges = (np.ones(kept.nnz), (rows[kept.row] // self.num_actions, kept.col))
         return scipy.sparse.csr_array(edges, shape=(self.num_states, self.num_states))
 
-    def end_components(self) -> tuple[IntArray, BoolArray]:
+    def end_components(self) -> tuple[Integers, Mask]:
         """The maximal end components: sets of states in which some policy can stay and reach every state.
 
         Returns the component of each state, −1 for states in none, and the pairs that stay in their component. Whatever
@@ -70,7 +61,7 @@ class Reachability:
         component[inside] = np.unique(label[inside], return_inverse=True)[1]
         return component, allowed
 
-    def stays_in(self, inside: BoolArray) -> BoolArray:
+    def stays_in(self, inside: Mask) -> Mask:
         """The pairs that start in `inside` and never leave it in one step."""
         return np.asarray(inside[:, None] & ~self.leads_into(~inside))
 
@@ -83,7 +74,7 @@ class Reachability:
                 return bool(inside.any())
             inside = kept
 
-    def surely_reaches(self, target: int) -> BoolArray:
+    def surely_reaches(self, target: int) -> Mask:
         """The states from which some policy reaches `target` with probability 1."""
         goal = np.arange(self.num_states) == target
         inside = np.ones(self.num_states, dtype=bool)
@@ -95,7 +86,7 @@ class Reachability:
                 return inside
             inside = kept
 
-    def policy_towards(self, targets: BoolArray, allowed: BoolArray, fallback: IntArray) -> IntArray:
+    def policy_towards(self, targets: Mask, allowed: Mask, fallback: Integers) -> Integers:
         """In each state an allowed action that may lead a step closer to `targets`.
 
         fallback: the actions on the targets, and in states that cannot reach them. If the pairs allowed never lead to
@@ -110,7 +101,7 @@ class Reachability:
             policy[new] = closer[new].argmax(axis=1)
             reached |= new
 
-    def excess(self, rewards: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def excess(self, rewards: Array, values: Array) -> tuple[Array, Array]:
         """r(x, a) + Σ_x' P(x'|x, a) (values(x') − values(x)), and a bound on its rounding error.
 
         As a sum of differences it is as accurate as its own terms, however large the values are elsewhere.

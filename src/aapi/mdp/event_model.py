@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from aapi.mdp.linear_systems import FloatArray, IntArray
+    from aapi.array_types import Array, Integers
 
     # Of states and an action: probabilities, successors and rewards, each (events, states) or broadcast to that.
-    Events: TypeAlias = Callable[[IntArray, int], tuple[ArrayLike, ArrayLike, ArrayLike]]
+    Events: TypeAlias = Callable[[Integers, int], tuple[ArrayLike, ArrayLike, ArrayLike]]
 
 MOST_STATES = 1 << 31  # numbers of states take 32 bits
 MOST_ROUNDS = 200  # evaluations of policies
@@ -67,7 +67,7 @@ class EventModel:
         rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
         most = int(np.diff(rows.indptr).max())
 
-        def events(states: IntArray, action: int) -> tuple[FloatArray, IntArray, FloatArray]:
+        def events(states: Integers, action: int) -> tuple[Array, Integers, Array]:
             pairs = states * mdp.num_actions + action
             places = rows.indptr[pairs] + np.arange(most)[:, None]
             there = places < rows.indptr[pairs + 1]
@@ -104,7 +104,7 @@ class EventSolution:
     policy: NDArray[np.int32]
     lower: float
     upper: float
-    bias: FloatArray
+    bias: Array
     evaluations: int
 
     @property
@@ -126,9 +126,9 @@ class _Tables:
     rewards: (actions, states), expected ones.
     """
 
-    probabilities: FloatArray
+    probabilities: Array
     successors: NDArray[np.int32]
-    rewards: FloatArray
+    rewards: Array
 
 
 def solve_events(model: EventModel, accuracy: float = 1e-6, policy: ArrayLike | None = None) -> EventSolution:
@@ -210,7 +210,7 @@ def _tables(model: EventModel) -> _Tables:
     return _Tables(chances, after, np.array(rewards, dtype=np.float64))
 
 
-def _evaluate(tables: _Tables, policy: NDArray[np.int32], start: int, error: float, values: FloatArray) -> None:
+def _evaluate(tables: _Tables, policy: NDArray[np.int32], start: int, error: float, values: Array) -> None:
     """Solve (I − P_π) V = r_π − λ, V(start) = 0, from the V given, up to a root mean square error."""
     n = len(policy)
     rows, columns, entries, rewards = _policy_rows(tables.probabilities, tables.successors, tables.rewards, policy)

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse
 
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
-from aapi.mdp.chain import CONTRACTING, MAX_DENSE_STATES, describe_classes
+from aapi.mdp.chain import MAX_DENSE_STATES, describe_classes, furthest_rows, time_to_contract
 from aapi.mdp.components import Reachability
 from aapi.mdp.optimal import Solution, solve
 from aapi.mdp.policy_values import induced_chain
@@ -21,7 +20,7 @@ from aapi.progress import progress_bar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from aapi.mdp.linear_systems import FloatArray, IntArray, Matrix
+    from aapi.array_types import Array, Integers
     from aapi.mdp.model import FiniteMDP
 
 
@@ -38,7 +37,7 @@ class WorstMixing:
     """
 
     time: int
-    policy: IntArray
+    policy: Integers
     exact: bool
 
     def __str__(self) -> str:
@@ -59,25 +58,23 @@ def worst_mixing_time(
     exact = count <= enumerate_up_to
     with progress_bar("worst mixing time", count if exact else search_budget) as advance:
 
-        def mixing(policy: IntArray) -> tuple[int, float]:
+        def mixing(policy: Integers) -> tuple[int, float]:
             advance(1)
             return _mixing(mdp, policy)
 
-        found = _enumerated(choices, mixing) if exact else _searched(mdp, choices, mixing, search_budget, seed)
+        found: Iterator[tuple[int, Integers]]
+        if exact:
+            found = ((mixing(policy)[0], policy) for policy in map(np.array, itertools.product(*choices)))
+        else:
+            found = _search(mdp, choices, mixing, search_budget, seed)
         time, policy = max(found, key=lambda pair: pair[0])
     return WorstMixing(time, policy, exact)
 
 
-def _enumerated(
-    choices: list[list[int]], mixing: Callable[[IntArray], tuple[int, float]]
-) -> Iterator[tuple[int, IntArray]]:
-    for policy in map(np.array, itertools.product(*choices)):
-        yield mixing(policy)[0], policy
-
-
-def _searched(
-    mdp: FiniteMDP, choices: list[list[int]], mixing: Callable[[IntArray], tuple[int, float]], budget: int, seed: int
-) -> Iterator[tuple[int, IntArray]]:
+def _search(
+    mdp: FiniteMDP, choices: list[list[int]], mixing: Callable[[Integers], tuple[int, float]], budget: int, seed: int
+) -> Iterator[tuple[int, Integers]]:
+    """Coordinate ascent from one policy after the other, until `budget` policies were tried."""
     random = np.random.default_rng(seed)
     starts = [np.array([c[min(a, len(c) - 1)] for c in choices]) for a in range(max(map(len, choices)))]
     starts += [solve(mdp).policy]
@@ -99,7 +96,7 @@ def _searched(
         yield best[0], policy
 
 
-def _mixing(mdp: FiniteMDP, policy: IntArray) -> tuple[int, float]:
+def _mixing(mdp: FiniteMDP, policy: Integers) -> tuple[int, float]:
     """The mixing time and, to break ties, the distance to stationarity at that time."""
     chain = induced_chain(mdp, policy)
     try:
@@ -110,7 +107,7 @@ def _mixing(mdp: FiniteMDP, policy: IntArray) -> tuple[int, float]:
 
 
 def _distinct_actions(mdp: FiniteMDP) -> list[list[int]]:
-    rows: Matrix = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
+    rows = Reachability(mdp).support
     result = []
     for state in range(mdp.num_states):
         first: dict[bytes, int] = {}
@@ -130,20 +127,9 @@ def worst_contraction_time(mdp: FiniteMDP) -> float:
     if mdp.num_states * mdp.num_actions > MAX_DENSE_STATES:
         raise TooLarge(f"the worst contraction time is computed for at most {MAX_DENSE_STATES} states times actions")
     rows = mdp.transitions.toarray() if mdp.is_sparse else mdp.transitions.reshape(-1, mdp.num_states)
-    furthest = (0.0, 0, 0)
-    for pair in range((mdp.num_states - 1) * mdp.num_actions):
-        later = (pair // mdp.num_actions + 1) * mdp.num_actions  # the first pair of the next state
-        distances = np.abs(rows[later:] - rows[pair]).sum(axis=1)
-        furthest = max(furthest, (float(distances.max()), pair, later + int(distances.argmax())))
-    if furthest[0] == 0.0:
-        return 0.0
-    if furthest[0] / 2.0 > 1.0 - CONTRACTING:
-        (x, a), (y, b) = (divmod(pair, mdp.num_actions) for pair in furthest[1:])
-        raise DoesNotExist(
-            f"no contraction time: state {x} with action {a} and state {y} with action {b} have no common successor, "
-            "so one step need not bring distributions closer"
-        )
-    return -1.0 / math.log(furthest[0] / 2.0)
+    distance, *pairs = furthest_rows(rows, mdp.num_actions)
+    (x, a), (y, b) = (divmod(pair, mdp.num_actions) for pair in pairs)
+    return time_to_contract(distance / 2.0, f"state {x} with action {a} and state {y} with action {b}")
 
 
 def optimal_mismatch(solution: Solution) -> float:
@@ -159,7 +145,7 @@ def mismatch(mdp: FiniteMDP) -> float:
     value of a longest-path problem. Infinite, hence an error, as soon as one policy can avoid a state that another
     one keeps visiting.
     """
-    reach = Reachability.of(mdp)
+    reach = Reachability(mdp)
     component, _ = reach.end_components()
     if component.max() > 0:
         parts = [np.flatnonzero(component == c) for c in range(component.max() + 1)]
@@ -188,12 +174,12 @@ def diameter(mdp: FiniteMDP) -> float:
     return furthest
 
 
-def optimal_hitting_times(mdp: FiniteMDP, target: int) -> FloatArray:
+def optimal_hitting_times(mdp: FiniteMDP, target: int) -> Array:
     """min over policies of the expected number of steps to reach `target`, from each state."""
     at_least(0, target=target)
     if target >= mdp.num_states:
         raise InvalidInput(f"target must lie in 0..{mdp.num_states - 1}, not {target}")
-    reach = Reachability.of(mdp)
+    reach = Reachability(mdp)
     reachable = reach.surely_reaches(target)
     if not reachable.all():
         raise DoesNotExist(
@@ -205,7 +191,7 @@ def optimal_hitting_times(mdp: FiniteMDP, target: int) -> FloatArray:
     return _extreme_hitting_times(mdp, start, target, sign=-1.0)
 
 
-def _extreme_hitting_times(mdp: FiniteMDP, policy: IntArray, target: int, sign: float) -> FloatArray:
+def _extreme_hitting_times(mdp: FiniteMDP, policy: Integers, target: int, sign: float) -> Array:
     """Policy iteration for the longest (sign 1) or shortest (sign −1) expected time to `target`."""
     states = np.arange(mdp.num_states)
     while True:

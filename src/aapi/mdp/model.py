@@ -11,7 +11,7 @@ import scipy.sparse
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write, read_arrays
-from aapi.mdp.linear_systems import FloatArray, IntArray, Matrix, is_sparse
+from aapi.mdp.linear_systems import is_sparse, row_sums
 
 if TYPE_CHECKING:
     import os
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from aapi.array_types import AnyArray, Arrays
+    from aapi.array_types import AnyArray, Array, Arrays, Integers, Matrix
 
     Names = Sequence[str] | NDArray[np.str_]
 
@@ -50,7 +50,7 @@ class FiniteMDP:
         initial_state: int = 0,
         coordinates: ArrayLike | None = None,
     ) -> None:
-        self.rewards: FloatArray = _float_array(rewards, "rewards")
+        self.rewards: Array = _float_array(rewards, "rewards")
         if self.rewards.ndim != 2:
             raise InvalidInput(f"rewards must have the shape (states, actions), not {self.rewards.shape}")
         if 0 in self.rewards.shape:
@@ -108,15 +108,15 @@ class FiniteMDP:
             initial_state=self.initial_state, coordinates=self.coordinates,
         )  # fmt: skip
 
-    def expected(self, values: FloatArray) -> FloatArray:
+    def expected(self, values: Array) -> Array:
         """Σ_x' P(x'|x, a) values(x'), of shape (states, actions)."""
         return np.asarray(self._rows @ values).reshape(self.num_states, self.num_actions)
 
-    def backup(self, values: FloatArray) -> FloatArray:
+    def backup(self, values: Array) -> Array:
         """r(x, a) + Σ_x' P(x'|x, a) values(x'), of shape (states, actions)."""
         return self.rewards + self.expected(values)
 
-    def under(self, policy: ArrayLike) -> tuple[Matrix, FloatArray]:
+    def under(self, policy: ArrayLike) -> tuple[Matrix, Array]:
         """P_π and r_π: the chain of states under a stationary policy, and its expected rewards.
 
         policy: the probabilities π(a|x), of shape (states, actions); or one action per state.
@@ -132,11 +132,11 @@ class FiniteMDP:
         shape = (self.num_states, self.num_states * self.num_actions)
         return scipy.sparse.csr_array((policy[rows, actions], (rows, columns)), shape=shape) @ self._rows, rewards
 
-    def pairs(self, states: IntArray, actions: IntArray) -> tuple[Matrix, FloatArray]:
+    def pairs(self, states: Integers, actions: Integers) -> tuple[Matrix, Array]:
         """P(·|x, a), one row for each pair of a state and an action, and r(x, a)."""
         return self._rows[states * self.num_actions + actions], self.rewards[states, actions]
 
-    def check_policy(self, policy: ArrayLike) -> FloatArray | IntArray:
+    def check_policy(self, policy: ArrayLike) -> Array | Integers:
         """The policy as an array: (states,) of actions, or (states, actions) of probabilities; or an error."""
         array = np.asarray(policy)
         if array.shape == (self.num_states,) and np.issubdtype(array.dtype, np.integer):
@@ -170,12 +170,8 @@ class FiniteMDP:
             }
         else:
             arrays["transitions"] = self.transitions
-        if self.coordinates is not None:
-            arrays["coordinates"] = self.coordinates
-        if self.state_names is not None:
-            arrays["state_names"] = np.array(self.state_names)
-        if self.action_names is not None:
-            arrays["action_names"] = np.array(self.action_names)
+        optional = {name: vars(self)[name] for name in ("coordinates", "state_names", "action_names")}
+        arrays |= {name: np.array(value) for name, value in optional.items() if value is not None}
         with atomic_write(path) as file:
             np.savez_compressed(file, **arrays)
 
@@ -221,41 +217,33 @@ class FiniteMDP:
 
     def _check_probabilities(self) -> None:
         rows = self._rows
-        entries = rows.data if is_sparse(rows) else rows
+        entries = rows.data if self.is_sparse else rows.reshape(-1)
+        lengths = np.diff(rows.indptr) if self.is_sparse else np.full(len(rows), self.num_states)
         with np.errstate(invalid="ignore"):  # ∞ − ∞ is about to be refused
-            sums = np.asarray(rows.sum(axis=1)).ravel()
+            sums = row_sums(rows)
         off = abs(sums - 1.0)
         if not (off.max() <= ROW_SUM_TOLERANCE and entries.min() >= 0.0):  # also where there is a NaN
-            self._refuse(entries, sums)
-        lengths = np.diff(rows.indptr) if is_sparse(rows) else self.num_states
+            self._refuse(entries, lengths, sums)
         rough = off > 0.5 * ROUNDING * (lengths + 4)
         if rough.any():
-            scale = np.where(rough, 1.0 / sums, 1.0)
-            if is_sparse(rows):
-                rows.data *= np.repeat(scale, np.diff(rows.indptr))
-            else:
-                rows *= scale[:, None]
-        if is_sparse(rows):
+            entries *= np.repeat(np.where(rough, 1.0 / sums, 1.0), lengths)
+        if self.is_sparse:
             rows.eliminate_zeros()
-        for array in (rows.data, rows.indices, rows.indptr) if is_sparse(rows) else (rows,):
+        for array in (rows.data, rows.indices, rows.indptr) if self.is_sparse else (rows,):
             array.flags.writeable = False
 
-    def _refuse(self, entries: FloatArray, sums: FloatArray) -> NoReturn:
-        flat = entries.ravel()
-        for wrong, what in ((~np.isfinite(flat), "{}, not a number"), (flat < 0, "the negative probability {}")):
+    def _refuse(self, entries: Array, lengths: Integers, sums: Array) -> NoReturn:
+        row = int(np.argmax(abs(sums - 1.0) > ROW_SUM_TOLERANCE))
+        what = f"sum to {sums[row]:.12g}, not to 1"
+        for wrong, name in ((entries < 0, "the negative probability {}"), (~np.isfinite(entries), "{}, not a number")):
             if wrong.any():
                 first = int(np.argmax(wrong))
-                starts = self._rows.indptr if self.is_sparse else np.arange(0, flat.size, self.num_states)
-                row = int(np.searchsorted(starts, first, "right")) - 1
-                raise InvalidInput(f"transitions of {self._pair(row)} hold {what.format(flat[first])}")
-        row = int(np.argmax(abs(sums - 1.0) > ROW_SUM_TOLERANCE))
-        raise InvalidInput(f"transitions of {self._pair(row)} sum to {sums[row]:.12g}, not to 1")
-
-    def _pair(self, row: int) -> str:
-        return f"state {row // self.num_actions}, action {row % self.num_actions}"
+                row = int(np.repeat(np.arange(len(sums)), lengths)[first])
+                what = f"hold {name.format(entries[first])}"
+        raise InvalidInput(f"transitions of state {row // self.num_actions}, action {row % self.num_actions} {what}")
 
 
-def _float_array(values: ArrayLike, what: str) -> FloatArray:
+def _float_array(values: ArrayLike, what: str) -> Array:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):
@@ -269,7 +257,7 @@ def _check_real(array: AnyArray | Matrix, what: str) -> None:
         raise InvalidInput(f"{what} must be a rectangular array of real numbers")
 
 
-def _check_finite(what: str, array: FloatArray, num_actions: int) -> None:
+def _check_finite(what: str, array: Array, num_actions: int) -> None:
     wrong = np.flatnonzero(~(abs(array) <= LARGEST))
     if wrong.size:
         state, action = divmod(int(wrong[0]), num_actions)
@@ -288,7 +276,7 @@ def _names(names: Names | None, count: int, what: str) -> tuple[str, ...] | None
     return tuple(map(str, names))
 
 
-def _coordinates(coordinates: ArrayLike, num_states: int) -> IntArray:
+def _coordinates(coordinates: ArrayLike, num_states: int) -> Integers:
     array = np.asarray(coordinates)
     whole = array.dtype.kind in "iu" and array.size > 0 and array.min() >= 0
     if not whole or array.ndim != 2 or array.shape[0] != num_states:

@@ -18,12 +18,12 @@ from aapi.errors import DoesNotExist
 from aapi.mdp.chain import Chain
 from aapi.mdp.communicating import Search, improve, iterate_values, settle
 from aapi.mdp.components import Reachability
-from aapi.mdp.linear_systems import REDUCTION_SIZE, TransientSystem
+from aapi.mdp.linear_systems import REDUCTION_SIZE, TransientSystem, row_sums
 from aapi.mdp.model import FiniteMDP
 from aapi.mdp.policy_values import PolicyValues, chain_values, common_gain, policy_values
 
 if TYPE_CHECKING:
-    from aapi.mdp.linear_systems import BoolArray, FloatArray, IntArray
+    from aapi.array_types import Array, Integers, Mask, Matrix
 
 
 MAX_POLICIES = 500
@@ -42,9 +42,9 @@ class Solution:
     """
 
     mdp: FiniteMDP
-    policy: IntArray
-    gains_lower: FloatArray
-    gains_upper: FloatArray
+    policy: Integers
+    gains_lower: Array
+    gains_upper: Array
 
     @cached_property
     def values(self) -> PolicyValues:
@@ -52,7 +52,7 @@ class Solution:
         return policy_values(self.mdp, self.policy)
 
     @property
-    def gains(self) -> FloatArray:
+    def gains(self) -> Array:
         """λ_*(x), one per state, within the certificate; or an error if that is too wide."""
         width = self.gains_upper - self.gains_lower
         middle = 0.5 * self.gains_lower + 0.5 * self.gains_upper
@@ -80,7 +80,7 @@ class Solution:
         return float(gains[0])
 
     @property
-    def bias(self) -> FloatArray:
+    def bias(self) -> Array:
         """V_*(x), with μ·V = 0 on every recurrent class of the policy."""
         return self.values.bias
 
@@ -96,7 +96,7 @@ def solve(mdp: FiniteMDP) -> Solution:
     policy = iterate_values(search)
     quick = search.settled and not search.coarse
     if not quick:
-        reach = Reachability.of(mdp)
+        reach = Reachability(mdp)
         component, staying = reach.end_components()
         if component.min() < 0 or component.max() > 0:
             return _solve_by_components(mdp, reach, component, staying)
@@ -104,18 +104,18 @@ def solve(mdp: FiniteMDP) -> Solution:
     lower, upper = (np.full(mdp.num_states, bound) for bound in (search.lower, search.upper))
     policy = search.policy
     if not quick or not _is_unichain(mdp, policy):  # the gain is optimal, the bias perhaps not
-        policy = _refine(mdp, Reachability.of(mdp), policy, np.ones_like(mdp.rewards, dtype=bool), lower)
+        policy = _refine(mdp, Reachability(mdp), policy, np.ones_like(mdp.rewards, dtype=bool), lower)
     return Solution(mdp, policy, lower, upper)
 
 
-def _is_unichain(mdp: FiniteMDP, policy: IntArray) -> bool:
+def _is_unichain(mdp: FiniteMDP, policy: Integers) -> bool:
     transitions, _ = mdp.under(policy)
     if not mdp.is_sparse and (transitions > 0.0).all(axis=0).any():  # one state follows all others
         return True
     return len(Chain(transitions).recurrent_classes) == 1
 
 
-def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArray, staying: BoolArray) -> Solution:
+def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: Integers, staying: Mask) -> Solution:
     """Several components, or states outside: the optimal gain is that of the best components a policy can get to."""
     count = int(component.max()) + 1
     lower, upper = np.empty(count), np.empty(count)
@@ -129,7 +129,7 @@ def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArra
         search = Search(part)
         start = iterate_values(search)
         if not search.settled or search.coarse:
-            settle(search, Reachability.of(part), start)
+            settle(search, Reachability(part), start)
         lower[c], upper[c] = search.lower, search.upper
         policy[states] = actions[np.arange(len(states)), search.policy]
     gains_lower, policy, optimal_pairs, error = _reach_best(mdp, reach, component, staying, lower, policy)
@@ -140,7 +140,7 @@ def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: IntArra
     return Solution(mdp, _refine(mdp, reach, policy, optimal_pairs, gains_lower), gains_lower, gains_upper)
 
 
-def _restrict(mdp: FiniteMDP, reach: Reachability, states: IntArray, staying: BoolArray) -> tuple[FiniteMDP, IntArray]:
+def _restrict(mdp: FiniteMDP, reach: Reachability, states: Integers, staying: Mask) -> tuple[FiniteMDP, Integers]:
     """The model on the states of a component, with an action that stays for each that leaves; and these actions."""
     actions = np.where(staying, np.arange(mdp.num_actions), staying.argmax(axis=1)[:, None])
     rows = reach.support[(states[:, None] * mdp.num_actions + actions).ravel()][:, states]
@@ -150,8 +150,8 @@ def _restrict(mdp: FiniteMDP, reach: Reachability, states: IntArray, staying: Bo
 
 
 def _reach_best(
-    mdp: FiniteMDP, reach: Reachability, component: IntArray, staying: BoolArray, gains: FloatArray, policy: IntArray
-) -> tuple[FloatArray, IntArray, BoolArray, float]:
+    mdp: FiniteMDP, reach: Reachability, component: Integers, staying: Mask, gains: Array, policy: Integers
+) -> tuple[Array, Integers, Mask, float]:
     """The largest expected gain of the component where a run ends, a policy for it, and the pairs that preserve it.
 
     The last result bounds the error of the expected gain, beyond rounding of the result.
@@ -169,21 +169,18 @@ def _reach_best(
         (np.ones(mdp.num_states), (np.arange(mdp.num_states), node)), shape=(mdp.num_states, num_nodes)
     )
     moves = (reach.support[pairs] @ to_node).tocoo()
-    elsewhere = moves.col != origin[moves.row]
-    moves = scipy.sparse.csr_array(
-        (moves.data[elsewhere], (moves.row[elsewhere], moves.col[elsewhere])), shape=(len(pairs), num_nodes)
-    )
-    out = np.asarray(moves.sum(axis=1)).ravel()
+    moves.data[moves.col == origin[moves.row]] = 0.0
+    moves = moves.tocsr()
+    moves.eliminate_zeros()
+    out = row_sums(moves)
     choice = np.full(num_nodes, -1)  # a row of `moves`, or −1 for staying
     first = np.unique(origin, return_index=True)
     choice[first[0]] = np.where(first[0] < count, -1, first[1])
-    margin = ROUNDING * float(
-        np.abs(gains).max()
-    )  # relative to the gains that are averaged: their mean may be nearly zero
+    margin = ROUNDING * float(np.abs(gains).max())  # not relative to their mean, which may be nearly zero
     seen = set()
     while choice.tobytes() not in seen:
         seen.add(choice.tobytes())
-        value = _stopping_values(moves, choice, gains, num_nodes)
+        value = _stopping_values(moves, choice, gains)
         offers = np.asarray(moves @ value).ravel() / out
         best = np.full(num_nodes, -np.inf)
         np.maximum.at(best, origin, offers)
@@ -196,19 +193,19 @@ def _reach_best(
     return value[node], _way_out(mdp, reach, staying, policy, pairs[choice[choice >= 0]]), optimal_pairs, error
 
 
-def _stopping_values(moves: FloatArray, choice: IntArray, gains: FloatArray, num_nodes: int) -> FloatArray:
-    value = np.zeros(num_nodes)
-    stays = choice < 0
-    value[stays] = gains[np.flatnonzero(stays)]
-    if not stays.all():
-        chosen = scipy.sparse.csr_array(moves)[choice[~stays]]
-        stopped = chosen[:, np.flatnonzero(stays)]
-        system = TransientSystem(chosen[:, np.flatnonzero(~stays)], np.asarray(stopped.sum(axis=1)).ravel())
-        value[~stays] = system.solve(stopped @ value[stays])
+def _stopping_values(moves: Matrix, choice: Integers, gains: Array) -> Array:
+    """The expected gain where a run stops, from each node."""
+    value = np.zeros(len(choice))
+    stays, moving = np.flatnonzero(choice < 0), np.flatnonzero(choice >= 0)
+    value[stays] = gains[stays]
+    if moving.size:
+        chosen = moves[choice[moving]]
+        system = TransientSystem(chosen, moving, stays)
+        value[moving] = system.solve(chosen[:, stays] @ value[stays])
     return value
 
 
-def _stopping_error(moves: FloatArray, out: FloatArray, choice: IntArray, value: FloatArray) -> float:
+def _stopping_error(moves: Matrix, out: Array, choice: Integers, value: Array) -> float:
     """A bound on the error of the expected gains: the residual of one step, times the expected steps until stopping.
 
     State reduction needs none: it is accurate to rounding, however rare stopping is.
@@ -216,16 +213,15 @@ def _stopping_error(moves: FloatArray, out: FloatArray, choice: IntArray, value:
     moving = np.flatnonzero(choice >= 0)
     if len(moving) <= REDUCTION_SIZE:
         return 0.0
-    chosen = scipy.sparse.csr_array(moves)[choice[moving]]
+    chosen = moves[choice[moving]]
     lengths = np.diff(chosen.indptr)
     terms = chosen.data * (value[chosen.indices] - np.repeat(value[moving], lengths))
     left_over = np.abs(np.add.reduceat(terms, chosen.indptr[:-1]) / out[choice[moving]])
-    stopped = np.asarray(chosen[:, np.flatnonzero(choice < 0)].sum(axis=1)).ravel()
-    steps = TransientSystem(chosen[:, moving], stopped).solve(out[choice[moving]])
+    steps = TransientSystem(chosen, moving, np.flatnonzero(choice < 0)).solve(out[choice[moving]])
     return 2.0 * float(left_over.max()) * float(np.abs(steps).max())
 
 
-def _way_out(mdp: FiniteMDP, reach: Reachability, staying: BoolArray, policy: IntArray, pairs: IntArray) -> IntArray:
+def _way_out(mdp: FiniteMDP, reach: Reachability, staying: Mask, policy: Integers, pairs: Integers) -> Integers:
     """The policy, changed so that the `pairs` are taken, and all states of their components lead to them."""
     exits = np.zeros(mdp.num_states, dtype=bool)
     exits[pairs // mdp.num_actions] = True
@@ -234,9 +230,7 @@ def _way_out(mdp: FiniteMDP, reach: Reachability, staying: BoolArray, policy: In
     return policy
 
 
-def _refine(
-    mdp: FiniteMDP, reach: Reachability, policy: IntArray, optimal_pairs: BoolArray, lower: FloatArray
-) -> IntArray:
+def _refine(mdp: FiniteMDP, reach: Reachability, policy: Integers, optimal_pairs: Mask, lower: Array) -> Integers:
     """Among the pairs that preserve the optimal gain, prefer those of higher bias (Puterman 1994, section 9.2).
 
     Each policy is better than the one before in the order of discount factors near one, so its gain never falls. Should

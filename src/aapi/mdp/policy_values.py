@@ -13,7 +13,7 @@ from aapi.mdp.chain import Chain, describe_states
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from aapi.mdp.linear_systems import FloatArray, Matrix
+    from aapi.array_types import Array, Matrix
     from aapi.mdp.model import FiniteMDP
 
 
@@ -31,9 +31,9 @@ class PolicyValues:
     """
 
     chain: Chain
-    gains: FloatArray
-    bias: FloatArray
-    q_values: FloatArray
+    gains: Array
+    bias: Array
+    q_values: Array
     reward_scale: float
 
     @property
@@ -42,7 +42,7 @@ class PolicyValues:
         return common_gain(self.gains, self.chain, self.reward_scale)
 
     @property
-    def stationary_distribution(self) -> FloatArray:
+    def stationary_distribution(self) -> Array:
         """μ_π, of shape (states,); an error if there are several recurrent classes."""
         return self.chain.stationary_distribution
 
@@ -63,7 +63,7 @@ def policy_values(mdp: FiniteMDP, policy: ArrayLike) -> PolicyValues:
     return PolicyValues(chain, gains, bias, mdp.backup(bias) - gains[:, None], scale)
 
 
-def chain_values(transitions: Matrix, rewards: FloatArray) -> tuple[Chain, FloatArray, FloatArray]:
+def chain_values(transitions: Matrix, rewards: Array) -> tuple[Chain, Array, Array]:
     """The chain, its gains and its bias for rewards r(x), from one factorisation (Puterman 1994, section 8.2)."""
     chain = Chain(transitions)
     weights = chain.stationary_distributions
@@ -72,7 +72,7 @@ def chain_values(transitions: Matrix, rewards: FloatArray) -> tuple[Chain, Float
     return chain, gains, bias - chain.extend(weights @ bias)
 
 
-def common_gain(gains: FloatArray, chain: Chain, scale: float) -> float:
+def common_gain(gains: Array, chain: Chain, scale: float) -> float:
     """The one number in `gains`, up to rounding of rewards of size `scale`; or an error that names what differs."""
     if np.ptp(gains) <= SAME * scale:
         return float(gains[chain.recurrent_classes[0][0]])

@@ -1,22 +1,11 @@
 """What is remembered of past phases: counts of transitions, sums over traces, or the last steps."""
 
 from aapi.memory.counts import Counts, CountTransitions
-from aapi.memory.memory import Experience, LinearMemory, Memories, Memory, MemorySpec, begin, remember
+from aapi.memory.memory import Experience, LinearMemory, Memories, Memory, MemorySpec, empty_memories, remember
 from aapi.memory.traces import SumTraces, Traces
 from aapi.memory.window import KeepSteps, Window
 
 __all__ = [
-    "CountTransitions",
-    "Counts",
-    "Experience",
-    "KeepSteps",
-    "LinearMemory",
-    "Memories",
-    "Memory",
-    "MemorySpec",
-    "SumTraces",
-    "Traces",
-    "Window",
-    "begin",
-    "remember",
-]
+    "CountTransitions", "Counts", "Experience", "KeepSteps", "LinearMemory", "Memories", "Memory", "MemorySpec",
+    "SumTraces", "Traces", "Window", "empty_memories", "remember",
+]  # fmt: skip

@@ -15,10 +15,8 @@ from aapi.memory.memory import Memory, MemorySpec
 from aapi.memory.randomised import draw_from_counts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Policy, QSpace, Tabular
-    from aapi.array_types import AnyArray, Arrays
+    from aapi.approximation import Policy, QSpace, Tabular
+    from aapi.array_types import Actions, AnyArray, Array, Arrays, Integers, Mask, Streams
     from aapi.memory.randomised import Sweeps
     from aapi.simulation import PhaseData
 
@@ -54,18 +52,18 @@ class Counts(Memory):
     steps: int
     visits: Array
     earned: Array
-    seen: NDArray[np.bool_]
-    current: NDArray[np.int64]
+    seen: Mask
+    current: Integers
     attempts: Array
     discoveries: Array
     lowest: Array
     highest: Array
     total: Array
-    sizes: NDArray[np.int64]
-    pairs: NDArray[np.int32]
-    successors: NDArray[np.int32]
+    sizes: Integers
+    pairs: Actions
+    successors: Actions
     transition_counts: Array
-    places: NDArray[np.int32] = field(metadata=NOT_STORED)
+    places: Actions = field(metadata=NOT_STORED)
 
     def add(self, data: PhaseData, policy: Policy) -> Counts:  # noqa: ARG002 - offered to all
         """Count the transitions of a phase, in the room of the counts before."""
@@ -119,15 +117,13 @@ class Counts(Memory):
         if self.steps != steps:
             raise InvalidInput(f"{self.steps} steps were counted, and {steps} were taken")
 
-    def draw_q(self, space: QSpace, sweeps: Sweeps, streams: NDArray[np.uint64]) -> Array:
+    def draw_q(self, space: QSpace, sweeps: Sweeps, streams: Streams) -> Array:
         """A randomised estimate of Q_* from all transitions, for RLSVI."""
         return draw_from_counts(self, cast("Tabular", space).features, sweeps, streams)
 
 
 ENTRIES = ("pairs", "successors", "transition_counts")
-STORED = (
-    "visits", "earned", "seen", "current", "attempts", "discoveries", "lowest", "highest", "total", "sizes",
-)  # fmt: skip
+STORED = ("visits", "earned", "seen", "current", "attempts", "discoveries", "lowest", "highest", "total", "sizes")
 
 
 def no_counts(shape: tuple[int, int, int]) -> Counts:

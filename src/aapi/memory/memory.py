@@ -51,7 +51,7 @@ class MemorySpec(ABC, Generic[Kept]):
 Memories = dict[MemorySpec[Memory], Memory]
 
 
-def begin(specs: Iterable[MemorySpec[Memory] | None], space: QSpace, runs: int) -> Memories:
+def empty_memories(specs: Iterable[MemorySpec[Memory] | None], space: QSpace, runs: int) -> Memories:
     """An empty memory for each spec."""
     return {spec: spec.start(space, runs) for spec in specs if spec is not None}
 

@@ -12,15 +12,14 @@ from aapi.kernels.jit import kernel
 from aapi.kernels.random import draw, fill_normal
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array, Integers, Streams
     from aapi.memory.counts import Counts
 
 
-Model = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
+Model = tuple["Array", "Array"]
 
 
-def average_probabilities(counts: Counts, prior: float = 0.0) -> NDArray[np.float64]:
+def average_probabilities(counts: Counts, prior: float = 0.0) -> Array:
     """Of the transitions in `counts`, (runs, entries). Those of a pair with n visits sum to n/(n + prior)."""
     weights = np.zeros_like(counts.transition_counts)
     _average(counts.pairs, counts.transition_counts, counts.sizes, counts.visits, prior, weights)
@@ -38,7 +37,7 @@ def average_model(counts: Counts, prior: float) -> Model:
     return average_probabilities(counts, prior), rewards
 
 
-def sampled_model(counts: Counts, prior: float, streams: NDArray[np.uint64], runs: NDArray[np.int64]) -> Model:
+def sampled_model(counts: Counts, prior: float, streams: Streams, runs: Integers) -> Model:
     """The same for models drawn from the posterior, for some runs: of each pair, transitions are Dirichlet.
 
     The parameters of the distribution are the counts, and `prior` for the share that is left to chance.
@@ -50,6 +49,21 @@ def sampled_model(counts: Counts, prior: float, streams: NDArray[np.uint64], run
         weights, rewards,
     )  # fmt: skip
     return weights, rewards
+
+
+@kernel
+def order_by_pair(pairs: Any, begins: Any) -> Any:
+    """The numbers of transitions, pair by pair; those of a pair are from begins[pair] to before begins[pair + 1]."""
+    begins[:] = 0
+    for pair in pairs:
+        begins[pair + 1] += 1
+    for pair in range(begins.size - 1):
+        begins[pair + 1] += begins[pair]
+    filled, order = begins[:-1].copy(), np.empty(pairs.size, dtype=np.int64)
+    for i in range(pairs.size):
+        order[filled[pairs[i]]] = i
+        filled[pairs[i]] += 1
+    return order
 
 
 @kernel

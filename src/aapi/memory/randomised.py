@@ -14,10 +14,10 @@ from aapi.features.basis import finish_features
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import factorise, singular_regression, solve_lower, solve_upper
 from aapi.kernels.random import fill_normal
+from aapi.memory.model import order_by_pair
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Actions, Array, Streams
     from aapi.features.active import ActiveFeatures
     from aapi.features.basis import Basis
     from aapi.memory.counts import Counts
@@ -40,23 +40,18 @@ class Sweeps(NamedTuple):
     variance: float
 
 
-def draw_from_counts(
-    counts: Counts, features: ActiveFeatures, sweeps: Sweeps, streams: NDArray[np.uint64]
-) -> NDArray[np.float64]:
+def draw_from_counts(counts: Counts, features: ActiveFeatures, sweeps: Sweeps, streams: Streams) -> Array:
     """A draw of Q for every run from all its transitions, as a table."""
     q_hat = np.zeros(counts.visits.shape)
     if not _draw_tables(
-        counts.pairs, counts.successors, counts.transition_counts, counts.sizes, counts.visits, counts.earned,
-        features.starts, features.columns, features.values, features.num_blocks, features.block_size, features.one_hot,
-        *sweeps, streams, q_hat,
+        counts.pairs, counts.successors, counts.transition_counts, counts.sizes, counts.visits, counts.earned, features,
+        sweeps, streams, q_hat,
     ):  # fmt: skip
         raise singular_regression(sweeps.ridge)
     return q_hat
 
 
-def draw_from_steps(
-    window: Window, basis: Basis, num_actions: int, sweeps: Sweeps, streams: NDArray[np.uint64]
-) -> NDArray[np.float64]:
+def draw_from_steps(window: Window, basis: Basis, num_actions: int, sweeps: Sweeps, streams: Streams) -> Array:
     """A draw of Q for every run from its last steps between vectors, as weights."""
     runs, size = len(window.rewards), basis.num_features
     equations, ones = NormalEquations(basis), np.ones(window.rewards.shape[1])
@@ -71,17 +66,14 @@ def draw_from_steps(
         states, actions, rewards = _in_a_row(window, run)
         begun, waves, order = basis.begin(states)
         theta = np.zeros((num_actions, -(-size // FOLD) * FOLD))
-        _draw_weights(
-            begun, waves, order, actions, rewards, factors, totals, sweeps.number, sweeps.discount, sweeps.relative,
-            sweeps.variance, streams[run], theta,
-        )  # fmt: skip
+        _draw_weights(begun, waves, order, actions, rewards, factors, totals, sweeps, streams[run], theta)
         q_hat[run] = theta[:, :size].T
     if not np.isfinite(q_hat).all():
         raise InvalidInput("a draw of RLSVI is no longer finite: scale the rewards down, or take a larger ridge")
     return q_hat
 
 
-def _in_a_row(window: Window, run: int) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+def _in_a_row(window: Window, run: int) -> tuple[Array, Actions, Array]:
     """The transitions of a run as rows of states, actions and rewards: the successor of a row is the next row.
 
     A successor mostly is the next observation. Where it is not, it has a row of its own, with the action −1.
@@ -100,9 +92,8 @@ def _in_a_row(window: Window, run: int) -> tuple[NDArray[np.float64], NDArray[np
 
 @kernel
 def _draw_tables(
-    all_pairs: Any, all_successors: Any, all_counts: Any, sizes: Any, all_visits: Any, all_earned: Any, firsts: Any,
-    columns: Any, values: Any, num_blocks: Any, block_size: Any, one_hot: Any, sweeps: Any, discount: Any,
-    relative: Any, ridge: Any, variance: Any, streams: Any, q_hat: Any,
+    all_pairs: Any, all_successors: Any, all_counts: Any, sizes: Any, all_visits: Any, all_earned: Any, features: Any,
+    sweeps: Any, streams: Any, q_hat: Any,
 ) -> Any:  # fmt: skip
     """A draw for every run. False if a regression is singular.
 
@@ -112,8 +103,9 @@ def _draw_tables(
     best = np.empty(num_states)
     states, shares = np.empty(num_states, dtype=np.int64), np.empty(num_states)
     begins = np.empty(num_states * num_actions + 1, dtype=np.int64)
+    num_blocks, block_size = features.num_blocks, features.block_size
     weights, noise = np.empty((num_blocks, block_size)), np.empty((num_blocks, block_size))
-    factors = np.empty((num_blocks, block_size, 1 if one_hot else block_size))
+    factors = np.empty((num_blocks, block_size, 1 if features.one_hot else block_size))
     for run in range(num_runs):
         visits, earned, size = all_visits[run], all_earned[run], sizes[run]
         after, often = np.empty(size, dtype=np.int64), np.empty(size)
@@ -121,39 +113,30 @@ def _draw_tables(
             all_pairs[run, :size], all_successors[run, :size], all_counts[run, :size], begins, after, often
         )
         num_seen = _list_states(visits, after, states, shares)
-        if not _fill_factors(visits, firsts, columns, values, one_hot, ridge, variance, factors):
+        if not _fill_factors(visits, features, sweeps, factors):
             return False
         best[:] = 0.0
-        for _ in range(sweeps):
-            _fill_table_rhs(
-                states[:num_seen], num_actions, earned, begins, after, often, best, firsts, columns, values, variance,
-                weights,
-            )  # fmt: skip
+        for _ in range(sweeps.number):
+            _fill_table_rhs(states[:num_seen], earned, begins, after, often, best, features, sweeps.variance, weights)
             fill_normal(streams[run], noise.ravel())
-            _solve(factors, one_hot, noise, weights)
-            _fill_best(
-                states[:num_seen], shares, num_actions, weights, firsts, columns, values, discount, relative, best
-            )
-        predict(weights, firsts, columns, values, q_hat[run])
+            _solve(factors, features.one_hot, noise, weights)
+            _fill_best(states[:num_seen], shares, num_actions, weights, features, sweeps, best)
+        predict(weights, features, q_hat[run])
     return True
 
 
 @kernel
 def _list_transitions(pairs: Any, successors: Any, counts: Any, begins: Any, after: Any, often: Any) -> None:
     """From begins[pair] on, the successors seen of each pair, ascending, and how often each followed."""
-    begins[:] = 0
-    for i in range(pairs.size):
-        begins[pairs[i] + 1] += 1
+    order = order_by_pair(pairs, begins)
     for pair in range(begins.size - 1):
-        begins[pair + 1] += begins[pair]
-    filled = begins[:-1].copy()
-    for i in range(pairs.size):
-        place = filled[pairs[i]]
-        filled[pairs[i]] += 1
-        while place > begins[pairs[i]] and after[place - 1] > successors[i]:  # insertion: a pair has few successors
-            after[place], often[place] = after[place - 1], often[place - 1]
-            place -= 1
-        after[place], often[place] = successors[i], counts[i]
+        for i in range(begins[pair] + 1, begins[pair + 1]):  # insertion: a pair has few successors
+            entry, place = order[i], i
+            while place > begins[pair] and successors[order[place - 1]] > successors[entry]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = entry
+    after[:], often[:] = successors[order], counts[order]
 
 
 @kernel
@@ -173,11 +156,12 @@ def _list_states(visits: Any, after: Any, states: Any, shares: Any) -> Any:
 
 @kernel
 def _fill_table_rhs(
-    states: Any, num_actions: Any, earned: Any, begins: Any, after: Any, often: Any, best: Any, firsts: Any,
-    columns: Any, values: Any, variance: Any, rhs: Any,
-) -> None:  # fmt: skip
+    states: Any, earned: Any, begins: Any, after: Any, often: Any, best: Any, features: Any, variance: Any, rhs: Any
+) -> None:
     """Φᵀb/σ², b_i = r_i + best(x'_i). Long sums are taken in four parts, which need not wait for each other."""
     rhs[:] = 0.0
+    num_actions = earned.shape[1]
+    starts, columns, values = features.starts, features.columns, features.values
     for x in states:
         for a in range(num_actions):
             pair = x * num_actions + a
@@ -197,25 +181,23 @@ def _fill_table_rhs(
                 s0 += often[j] * best[after[j]]
             target = ((s0 + s1) + (s2 + s3)) / variance
             block = a if rhs.shape[0] > 1 else 0
-            for j in range(firsts[pair], firsts[pair + 1]):
+            for j in range(starts[pair], starts[pair + 1]):
                 rhs[block, columns[j]] += values[j] * target
 
 
 @kernel
-def _fill_factors(
-    visits: Any, firsts: Any, columns: Any, values: Any, one_hot: Any, ridge: Any, variance: Any, factors: Any
-) -> Any:
+def _fill_factors(visits: Any, features: Any, sweeps: Any, factors: Any) -> Any:
     """U with UᵀU = Σ⁻¹, block by block; its diagonal alone if that is all there is. False if Σ⁻¹ is singular."""
-    if one_hot:
+    if features.one_hot:
         for x in range(visits.shape[0]):
             for a in range(visits.shape[1]):
-                factors[a, x, 0] = math.sqrt(visits[x, a] / variance + ridge)
+                factors[a, x, 0] = math.sqrt(visits[x, a] / sweeps.variance + sweeps.ridge)
         return True
-    fill_gram(visits, firsts, columns, values, factors)
-    factors /= variance
+    fill_gram(visits, features, factors)
+    factors /= sweeps.variance
     sound = True
     for block in range(factors.shape[0]):
-        sound = sound and factorise(factors[block], ridge)
+        sound = sound and factorise(factors[block], sweeps.ridge)
     return sound
 
 
@@ -235,45 +217,43 @@ def _solve(factors: Any, one_hot: Any, noise: Any, weights: Any) -> None:
 
 
 @kernel
-def _fill_best(
-    states: Any, shares: Any, num_actions: Any, weights: Any, firsts: Any, columns: Any, values: Any, discount: Any,
-    relative: Any, best: Any,
-) -> None:  # fmt: skip
+def _fill_best(states: Any, shares: Any, num_actions: Any, weights: Any, features: Any, sweeps: Any, best: Any) -> None:
     """max_a φ(x, a)ᵀθ̃ at the states seen, in the form that the next sweep adds to rewards."""
     mean = 0.0
+    starts, columns, values = features.starts, features.columns, features.values
     for i in range(states.size):
         top = -math.inf
         for a in range(num_actions):
             pair = states[i] * num_actions + a
             block = a if weights.shape[0] > 1 else 0
             value = 0.0
-            for j in range(firsts[pair], firsts[pair + 1]):
+            for j in range(starts[pair], starts[pair + 1]):
                 value += values[j] * weights[block, columns[j]]
             top = max(top, value)
         best[states[i]] = top
         mean += shares[i] * top
-    offset = mean if relative else 0.0
+    offset = mean if sweeps.relative else 0.0
     for x in states:
-        best[x] = discount * (best[x] - offset)
+        best[x] = sweeps.discount * (best[x] - offset)
 
 
 @kernel
 def _draw_weights(
     begun: Any, waves: Any, order: Any, actions: Any, rewards: Any, factors: Any, totals: Any, sweeps: Any,
-    discount: Any, relative: Any, variance: Any, stream: Any, theta: Any,
+    stream: Any, theta: Any,
 ) -> None:  # fmt: skip
     """A draw for one run. factors: U of each action, UᵀU = Σ⁻¹; totals: Σ ψ over the visits of each action."""
     num_actions, size = totals.shape
     rhs, noise = np.empty(theta.shape), np.empty(totals.shape)
     features, work = np.zeros(theta.shape[1]), np.empty(theta.shape[1] // 4)
-    for _ in range(sweeps):
-        mean = _fill_vector_rhs(begun, waves, order, actions, rewards, discount, theta, features, work, rhs)
-        offset = discount * mean if relative else 0.0
+    for _ in range(sweeps.number):
+        mean = _fill_vector_rhs(begun, waves, order, actions, rewards, sweeps.discount, theta, features, work, rhs)
+        offset = sweeps.discount * mean if sweeps.relative else 0.0
         fill_normal(stream, noise.ravel())
         for a in range(num_actions):
             weights = theta[a, :size]
             for i in range(size):
-                weights[i] = (rhs[a, i] - offset * totals[a, i]) / variance
+                weights[i] = (rhs[a, i] - offset * totals[a, i]) / sweeps.variance
             # U⁻¹(U⁻ᵀ Φᵀb/σ² + noise) has the mean Σ Φᵀb/σ² and the covariance Σ.
             solve_lower(factors[a], weights)
             for i in range(size):

@@ -16,8 +16,9 @@ from aapi.memory.memory import LinearMemory, MemorySpec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from aapi.approximation import Array, Policy, QSpace, Tabular
+    from aapi.approximation import Policy, QSpace, Tabular
     from aapi.approximation.projected_equations import Equations
+    from aapi.array_types import Array
     from aapi.features.active import ActiveFeatures
     from aapi.simulation import PhaseData
 
@@ -72,11 +73,9 @@ class Traces(LinearMemory):
 
     def add(self, data: PhaseData, policy: Policy) -> Traces:  # noqa: ARG002 - offered to all
         """Take in the steps of a phase, in the room of the sums before."""
-        features = self.features
         for run in range(len(self.visits)):
             _add(
-                data.states[run], data.actions[run], data.rewards[run], data.last_state[run], self.decay,
-                features.starts, features.columns, features.values, features.num_blocks, features.block_size,
+                data.states[run], data.actions[run], data.rewards[run], data.last_state[run], self.decay, self.features,
                 self.visits[run], self.earned[run], self.totals[run], self.trace[run], self.arrivals[run],
                 self.products[run],
             )  # fmt: skip
@@ -94,15 +93,17 @@ class Traces(LinearMemory):
 
 @kernel
 def _add(
-    states: Any, actions: Any, rewards: Any, last_state: Any, decay: Any, starts: Any, columns: Any, values: Any,
-    num_blocks: Any, block_size: Any, visits: Any, earned: Any, totals: Any, trace: Any, arrivals: Any, products: Any,
+    states: Any, actions: Any, rewards: Any, last_state: Any, decay: Any, features: Any, visits: Any, earned: Any,
+    totals: Any, trace: Any, arrivals: Any, products: Any,
 ) -> None:  # fmt: skip
     """One run's steps. Without a trace, only the few features of a pair are touched."""
     steps, num_actions = rewards.size, visits.shape[1]
+    starts, columns, values = features.starts, features.columns, features.values
+    stride = features.block_size if features.num_blocks > 1 else 0  # from the features of an action to the next's
     for t in range(steps):
         x, a, reward = int(states[t]), int(actions[t]), rewards[t]
         to = arrivals[int(states[t + 1]) if t + 1 < steps else int(last_state)]
-        pair, offset = x * num_actions + a, a * block_size if num_blocks > 1 else 0
+        pair, offset = x * num_actions + a, a * stride
         visits[x, a] += 1.0
         if decay == 0.0:
             for i in range(starts[pair], starts[pair + 1]):

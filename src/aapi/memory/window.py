@@ -16,11 +16,9 @@ from aapi.memory.randomised import draw_from_steps
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from aapi.approximation import Array, Linear, Policy, QSpace
+    from aapi.approximation import Linear, Policy, QSpace
     from aapi.approximation.projected_equations import Equations
-    from aapi.array_types import AnyArray, Arrays
+    from aapi.array_types import Actions, AnyArray, Array, Arrays, Streams
     from aapi.memory.randomised import Sweeps
     from aapi.simulation import PhaseData
 
@@ -56,7 +54,7 @@ class Window(LinearMemory):
     spec: KeepSteps = field(metadata=NOT_STORED)
     states: AnyArray
     successors: AnyArray
-    actions: NDArray[np.int32]
+    actions: Actions
     rewards: Array
     probabilities: Array
 
@@ -77,7 +75,7 @@ class Window(LinearMemory):
         """The projected equations of a policy, run by run."""
         return self.space.equations(self.states, self.actions, self.rewards, self.successors, policy, trace)
 
-    def draw_q(self, space: QSpace, sweeps: Sweeps, streams: NDArray[np.uint64]) -> Array:
+    def draw_q(self, space: QSpace, sweeps: Sweeps, streams: Streams) -> Array:
         """A randomised estimate of Q_* from the steps, which are between vectors, for RLSVI."""
         return draw_from_steps(self, cast("Linear", space).basis, space.num_actions, sweeps, streams)
 

@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, did_you_mean
 from aapi.presets import AAPI_SETTINGS
 from aapi.registry.parts import PARTS, Setting, find, settings_of, word_for
 
@@ -61,7 +61,8 @@ def _own(name: str) -> tuple[str, ...]:
 def takes(name: str, *, evaluation: bool = True) -> tuple[str, ...]:
     """The names of all settings of an algorithm; those of evaluations, too, unless `aapi` has its own evaluation."""
     if name not in ALGORITHMS:
-        successor = f": it is now {OLD_WORDS[name]}" if name in OLD_WORDS else f": choose {', '.join(ALGORITHMS)}"
+        hint = f"{did_you_mean(name, ALGORITHMS)}: choose {', '.join(ALGORITHMS)}"
+        successor = f": it is now {OLD_WORDS[name]}" if name in OLD_WORDS else hint
         raise InvalidInput(f"unknown algorithm {name!r}{successor}")
     settings = _evaluation_settings() if evaluation or name != "aapi" else ()
     parts = ("evaluation", *settings, "exploration") if _evaluates(name) else ()
@@ -148,7 +149,7 @@ def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str,
     if "sampled" in arguments:
         arguments["num_sampled"] = arguments.pop("sampled")
     if isinstance(length := arguments.get("phase_length"), str):
-        if length not in PARTS["schedule"]:
+        if length != "growing":  # a constant is written as its number
             raise InvalidInput(f"{word('phase_length')} must be a whole number or growing, not {length!r}")
         arguments["phase_length"] = find("schedule", length)()
     if "side_information" in arguments:
@@ -160,7 +161,7 @@ def _parts(settings: Mapping[str, Any], word: Callable[[str], str]) -> dict[str,
         if wrong := [part for part in parts if part not in PARTS["exploration"]]:
             raise InvalidInput(
                 f"{word('exploration')} must be none, or of {', '.join(PARTS['exploration'])}, joined by +, not "
-                f"{wrong[0]!r}"
+                f"{wrong[0]!r}{did_you_mean(wrong[0], PARTS['exploration'])}"
             )
         arguments["exploration"] = tuple(find("exploration", part)() for part in parts)
     return arguments
@@ -172,7 +173,7 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
     algorithm, evaluation, side_information, exploration: words; rate: adaptive, constant, sqrt, horizon or greedy, with
     its eta and norm.
     """
-    from aapi.improvement import Adaptive, SampledAdaptive, Scheduled, Zero
+    from aapi.improvement import Adaptive, Scheduled, Zero
     from aapi.learners import Exploring, PolicyIteration
 
     inner = learner.learner if isinstance(learner, Exploring) else learner
@@ -181,8 +182,9 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
         return {} if word is None else {"algorithm": word}
     evaluation, rate = word_for("evaluation", inner.evaluate), inner.learning_rate
     guess = word_for("side_information", inner.side_information)
-    if evaluation is None or guess is None or not isinstance(rate, Adaptive | SampledAdaptive | Scheduled):
+    if evaluation is None or guess is None or not isinstance(rate, Adaptive | Scheduled):
         return {}
+    rate.check()
     found: Settings = {"evaluation": evaluation, "side_information": guess, "eta": float(rate.eta)}
     parts = [word_for("exploration", part) for part in learner.exploration] if isinstance(learner, Exploring) else []
     found["exploration"] = "+".join(part or "own" for part in parts) or "none"
@@ -196,3 +198,19 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
 def algorithm_word(learner: AnyLearner) -> str:
     """What an algorithm is called."""
     return str(describe_learner(learner).get("algorithm", type(learner).__name__))
+
+
+def learner_settings(learner: AnyLearner) -> dict[str, Value]:
+    """The settings of a learner, by the names that `make_algorithm` takes; nothing for one of the user's own."""
+    from aapi.learners import Exploring
+
+    described, inner = describe_learner(learner), learner.learner if isinstance(learner, Exploring) else learner
+    if not described:
+        return {}
+    fields = vars(inner)
+    for part in ("evaluate", "learning_rate"):
+        fields = fields | (vars(fields[part]) if part in fields else {})
+    found = {FLAG_NAMES.get(name, name): value for name, value in fields.items()} | described
+    found["phase_length"] = word_for("schedule", fields["phase_length"]) or fields["phase_length"]
+    known = takes(str(described["algorithm"]))
+    return {name: found[name] for name in known if isinstance(found.get(name), bool | int | float | str)}

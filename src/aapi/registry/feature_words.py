@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, did_you_mean
 
 FEATURES_HELP = "one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial:NUMBER"
 FINITE_HELP = "coordinates or aggregate:GROUPS"
@@ -38,8 +38,10 @@ def make_features(
     }
     if text in plain:
         raise InvalidInput(f"--low and --high scale observation vectors: {text} features have no use for them")
+    known = (*plain, *(["aggregate"] if finite else []), *(["fourier", "tiles", "radial"] if vectors else []))
+    hint = did_you_mean((text or "").partition(":")[0], known)
     if not vectors:
-        raise InvalidInput(f"{word} must be one-hot, {FINITE_HELP}, not {text!r}")
+        raise InvalidInput(f"{word} must be one-hot, {FINITE_HELP}, not {text!r}{hint}")
     if match := re.fullmatch(r"fourier(?::(\d+))?", text or "fourier"):
         return features.Fourier(**_given(order=match[1]), **bounds)
     if match := re.fullmatch(r"tiles(?::(\d+)(?:x(\d+))?)?", text or ""):
@@ -47,7 +49,7 @@ def make_features(
     if match := re.fullmatch(r"radial(?::(\d+))?", text or ""):
         return features.Radial(**_given(num_features=match[1]), **bounds)
     more = f", {FINITE_HELP}" if finite else ""
-    raise InvalidInput(f"{word} must be {FEATURES_HELP}{more}, not {text!r}")
+    raise InvalidInput(f"{word} must be {FEATURES_HELP}{more}, not {text!r}{hint}")
 
 
 def _given(**texts: str | None) -> dict[str, Any]:

@@ -36,12 +36,12 @@ def make_continuing(
 ) -> Env:
     """The environment of that id, with the ending rule given; as it is, for the agent to choose one, if none is."""
     from aapi.environments import Continuing
-    from aapi.environments.known import known
+    from aapi.environments.env_defaults import env_defaults
 
     env = make_environment(name, **arguments)
     if ending is None and limit is None:
         return env
-    given = known(env)
+    given = env_defaults(env)
     limit = given.limit if ending in (None, given.ending) and limit is None else limit
     return Continuing(env, given.ending if ending is None else ending, limit)
 

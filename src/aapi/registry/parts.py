@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from aapi.errors import InvalidInput, one_line
+from aapi.errors import InvalidInput, did_you_mean, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +29,9 @@ PARTS: dict[str, dict[str, str]] = {
     "algorithm": {
         "aapi": "aapi.learners.aapi:AAPI",
         "aapi-paper": "aapi.learners.aapi:AAPI",
-        "politex": "aapi.learners.politex:Politex",
-        "ftrl": "aapi.learners.adaptive_ftrl:AdaptiveFTRL",
-        "greedy": "aapi.learners.greedy:GreedyAPI",
+        "politex": "aapi.learners.rivals:Politex",
+        "ftrl": "aapi.learners.rivals:AdaptiveFTRL",
+        "greedy": "aapi.learners.rivals:GreedyAPI",
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
         "uniform": "aapi.learners.uniform:Uniform",
     },
@@ -41,7 +41,7 @@ PARTS: dict[str, dict[str, str]] = {
         "lstd": "aapi.evaluation.lstd:LSTD",
         "lspe": "aapi.evaluation.lspe:LSPE",
         "self-consistent": "aapi.evaluation.self_consistent:SelfConsistent",
-        "posterior": "aapi.evaluation.posterior:PosteriorSampled",
+        "posterior": "aapi.evaluation.self_consistent:PosteriorSampled",
         "exact": "aapi.evaluation.exact:ExactQ",
         "automatic": "aapi.evaluation.automatic:Automatic",
     },
@@ -53,11 +53,11 @@ PARTS: dict[str, dict[str, str]] = {
     },
     "exploration": {
         "discovery": "aapi.exploration.discovery:Discovery",
-        "posterior": "aapi.exploration.posterior_sampling:PosteriorSampling",
-        "fewest-visits": "aapi.exploration.fewest_visits:FewestVisits",
-        "uniform": "aapi.exploration.uniform_share:UniformShare",
+        "posterior": "aapi.exploration.budgeted:PosteriorSampling",
+        "fewest-visits": "aapi.exploration.budgeted:FewestVisits",
+        "uniform": "aapi.exploration.budgeted:UniformShare",
     },
-    "schedule": {"growing": "aapi.schedules:Growing"},
+    "schedule": {"growing": "aapi.schedules:Growing", "constant": "aapi.schedules:Constant"},
     "learning_rate": {
         "adaptive": "aapi.improvement.learning_rate:Adaptive",
         "sampled": "aapi.improvement.learning_rate:SampledAdaptive",
@@ -70,10 +70,10 @@ PARTS: dict[str, dict[str, str]] = {
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "features": {
-        "one-hot": "aapi.features.one_hot:OneHot",
-        "fourier": "aapi.features.fourier:Fourier",
-        "tiles": "aapi.features.tiles:Tiles",
-        "radial": "aapi.features.radial:Radial",
+        "one-hot": "aapi.features.tables:OneHot",
+        "fourier": "aapi.features.vectors:Fourier",
+        "tiles": "aapi.features.vectors:Tiles",
+        "radial": "aapi.features.vectors:Radial",
     },
 }
 # Which kind of part stands in a field of another one, in files.
@@ -82,6 +82,12 @@ FIELDS = {
     "evaluate": "evaluation", "learning_rate": "learning_rate", "side_information": "side_information",
     "exploration": "exploration",
 }  # fmt: skip
+# What the commands that take an algorithm have for options of their own; no setting can have such a name.
+COMMAND_OPTIONS = frozenset({
+    "actions", "algorithm", "branching", "checkpoint_every", "command", "continuing", "environment", "features", "help",
+    "high", "json", "limit", "low", "model_seed", "no_prune", "out", "overwrite", "problem", "resume", "run", "runs",
+    "save", "search", "seed", "servers", "size", "states", "steps", "tensorboard", "threads", "trials", "workers",
+})  # fmt: skip
 TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
 
 
@@ -110,14 +116,33 @@ def register(kind: str, word: str, where: str) -> None:
         raise InvalidInput(f"the {kind} {word} or {name} exists already: choose another name")
     if not dataclasses.is_dataclass(target) and kind != "algorithm":
         raise InvalidInput(f"{where} must be a dataclass")
+    if kind in ("evaluation", "algorithm"):
+        _check_flags(where, _settings(target))
     PARTS[kind][word] = where
     settings_of.cache_clear()
+
+
+def _check_flags(where: str, settings: dict[str, Setting]) -> None:
+    """Raise an error if the command cannot have a flag for each of these settings of a new part."""
+    from aapi.registry.algorithms import settings_for
+
+    known = settings_for()
+    for name, setting in settings.items():
+        if name in COMMAND_OPTIONS:
+            raise InvalidInput(f"{where} has a field {name}, an option of the command itself: choose another name")
+        kind = known[name][0].setting.type if name in known and name != "phase_length" else setting.type
+        if kind is not setting.type:
+            raise InvalidInput(
+                f"{where} has a field {name} of type {setting.type.__name__}, and the setting {name} of other parts is "
+                f"of type {kind.__name__}: choose another name"
+            )
 
 
 def find(kind: str, word: str, called: str | None = None) -> Callable[..., Any]:
     """The class that a word stands for. called: what a message calls the kind."""
     if word not in PARTS[kind]:
-        raise InvalidInput(f"{called or kind} must be {' or '.join(PARTS[kind])}, not {word!r}")
+        hint = did_you_mean(word, PARTS[kind])
+        raise InvalidInput(f"{called or kind} must be {' or '.join(PARTS[kind])}, not {word!r}{hint}")
     return _imported(PARTS[kind][word])
 
 
@@ -142,7 +167,10 @@ def evaluates_off_policy(word: str) -> bool:
 @functools.cache
 def settings_of(kind: str, word: str) -> dict[str, Setting]:
     """The fields of a part that a word or a number can set."""
-    target = find(kind, word)
+    return _settings(find(kind, word))
+
+
+def _settings(target: Callable[..., Any]) -> dict[str, Setting]:
     if not dataclasses.is_dataclass(target):
         return {}
     found = {}

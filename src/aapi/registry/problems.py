@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,9 +38,9 @@ def is_environment(name: str) -> bool:
 
 def unknown_problem(name: str, others: str) -> InvalidInput:
     """The error for a name that means nothing."""
-    close = difflib.get_close_matches(name, PROBLEMS, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    return InvalidInput(f"unknown problem {name!r}: {hint}choose {', '.join(PROBLEMS)}, {others}")
+    return InvalidInput(
+        f"unknown problem {name!r}{did_you_mean(name, PROBLEMS)}: choose {', '.join(PROBLEMS)}, {others}"
+    )
 
 
 def make_problem(

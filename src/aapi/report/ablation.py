@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.experiments.choice import score
-from aapi.experiments.plan import Plan, group_by
+from aapi.experiments.plan import Plan, group_by, score
 from aapi.registry import PARTS
 from aapi.registry.parts import evaluates_off_policy
 from aapi.report.colours import PALETTE, Style, styles

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.experiments.choice import score
+from aapi.experiments.plan import score
 from aapi.experiments.summary import ENOUGH_RUNS, Row
 from aapi.report.ablation import ADAPTIVE, CONSTANT, Ablation, Column, ProblemKey
 from aapi.report.formatting import format_decimal, format_list
@@ -25,8 +25,8 @@ def ablation_effects(ablation: Ablation) -> list[str]:
     rates = _learning_rates(ablation)
     lines = [
         *_compare("Evaluator", _levels(ablation, lambda problem, evaluator, c: (evaluator, (problem, c)))),
-        *_compare("Side information", _adaptive(ablation, lambda c: (c.side_information, c.norm))),
-        *_compare("Norm", _adaptive(ablation, lambda c: (c.norm, c.side_information))),
+        *_compare("Side information", _levels(ablation, _side_information)),
+        *_compare("Norm", _levels(ablation, _norm)),
         *_compare("Learning rate", rates),
         *_interaction(ablation, rates),
     ]
@@ -59,14 +59,14 @@ def _levels(
     return {level: [rows[rest] for rest in order] for level, rows in levels.items()} if order else {}
 
 
-def _adaptive(ablation: Ablation, split: Callable[[Column], tuple[str, str]]) -> dict[str, list[Row]]:
-    """Levels among adaptive cells. split: the level, and what else has to be the same beside η."""
+def _side_information(problem: ProblemKey, evaluator: str, column: Column) -> tuple[str, Hashable] | None:
+    rest = problem, evaluator, column.eta, column.norm
+    return (column.side_information, rest) if column.kind == ADAPTIVE else None
 
-    def level(problem: ProblemKey, evaluator: str, column: Column) -> tuple[str, Hashable] | None:
-        name, other = split(column)
-        return (name, (problem, evaluator, column.eta, other)) if column.kind == ADAPTIVE else None
 
-    return _levels(ablation, level)
+def _norm(problem: ProblemKey, evaluator: str, column: Column) -> tuple[str, Hashable] | None:
+    rest = problem, evaluator, column.eta, column.side_information
+    return (column.norm, rest) if column.kind == ADAPTIVE else None
 
 
 def _learning_rates(ablation: Ablation) -> dict[str, list[Row]]:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
-from aapi.experiments.choice import work_left
-from aapi.experiments.store import Session, Store, session_plans
+from aapi.experiments.plan import work_left
 from aapi.report.ablation import Ablation, Column, ProblemKey, ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.formatting import axis_position, format_range, format_setting
+from aapi.report.formatting import axis_position, format_range, format_setting, format_settings
 from aapi.report.sentences import sentences
 from aapi.report.stored import decompositions, learner_traces, read_curve
 from aapi.report.tables import failures, format_choice
@@ -24,9 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from aapi.experiments.store import Session, Store
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.json_types import Json
     from aapi.report import page_data
+    from aapi.report.stored import Diagnostic
 
 # Points of a curve, and phases × states of a run: less and less, for pages that would be too large.
 DETAILS = ((120, 50_000), (100, 12_000), (80, 8_000), (60, 6_000), (50, 3_000), (40, 1_000), (25, 0), (0, 0))
@@ -43,9 +44,10 @@ def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DE
     points, cells = detail
     status, styles = session_status(store), row_styles(summary.rows)
     running = status is not None and status["state"] == "running"
+    traces, parts = list(learner_traces(store, summary.rows)), list(decompositions(store, summary.rows))
     return {
         "sentences": sentences(summary) if summary.rows else [],
-        "notices": [*failures(summary, missing=not running), *_failed_diagnostics(store, summary.rows)],
+        "notices": [*failures(summary, missing=not running), *_failed_diagnostics(traces, parts)],
         "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
         "status": status,
         "styles": {label: cast("page_data.StyleData", asdict(style)) for label, style in styles.items()},
@@ -54,8 +56,8 @@ def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DE
         "ablations": [_ablation(ablation, summary.rows) for ablation in ablations(summary.rows)],
         "sensitivity": list(_tuned_points(summary, summary.sensitivity)),
         "by_scale": list(_tuned_points(summary, summary.scaled)),
-        "decompositions": list(_decompositions(store, summary.rows)) if points else [],
-        "traces": list(_traces(store, summary.rows, cells)) if cells else [],
+        "decompositions": [_decomposition(each) for each in parts if points and not each.error],
+        "traces": [_trace(run, cells) for run in traces if cells and "visits" in run.trace.tables],
         "sessions": [_session(session, running) for session in store.sessions()],
     }
 
@@ -63,12 +65,12 @@ def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DE
 def session_status(store: Store) -> page_data.StatusData | None:
     """The status of the last session; None if there is none, or another version's."""
     sessions = store.sessions()
-    if not sessions or sessions[-1]["plan"] is None:
+    if not sessions or not sessions[-1]["plans"]:
         return None
-    session, planned = sessions[-1], sessions[-1]["plan"]
-    studies = {line["study"] for line in planned["lines"]}
+    session = sessions[-1]
+    studies = {plan.study for plan in session["plans"]}
     left, stored, needed = work_left(store, [plan for plan in store.plans() if plan.study in studies])
-    whole = max(planned["left"], left)
+    whole = max(session["left"], left)
     share = 1.0 - left / whole if whole else 1.0
     running = session["ended"] is None and store.is_being_written()
     state: Literal["running", "done", "stopped"] = "running" if running else "done" if stored == needed else "stopped"
@@ -98,7 +100,7 @@ def _row(row: Row, curve: page_data.CurveData | None) -> page_data.RowData:
         "worst": None if rewards is None else rewards.worst,
         "fraction": row.fraction, "score": row.score, "regret": row.regret, "seconds": row.seconds,
         "optimal_gain": plan.optimal_gain,
-        "settings": ", ".join(f"{name.replace('_', ' ')} {format_setting(value)}" for name, value in settings.items()),
+        "settings": format_settings(settings, format_setting),
         "curve": curve,
     }  # fmt: skip
 
@@ -112,16 +114,7 @@ def _curve(store: Store, row: Row, points: int) -> page_data.CurveData | None:
     curve = read_curve(store, row, points) if points else None
     if curve is None:
         return None
-    return {
-        "steps": curve.steps.tolist(),
-        "mean": _short(curve.mean),
-        "std": _short(curve.std),
-        "quantiles": [_short(line) for line in curve.quantiles],
-    }
-
-
-def _short(values: NDArray[np.float64]) -> page_data.Numbers:
-    return [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in values]
+    return cast("page_data.CurveData", {k: _rounded(v.tolist(), DIGITS) for k, v in vars(curve).items()})
 
 
 def _ablation(ablation: Ablation, rows: Sequence[Row]) -> page_data.AblationData:
@@ -163,44 +156,41 @@ def _tuned_points(summary: Summary, candidates: Sequence[Sensitivity]) -> Iterat
         }  # fmt: skip
 
 
-def _failed_diagnostics(store: Store, rows: Sequence[Row]) -> Iterator[str]:
-    for run in learner_traces(store, rows):
+def _failed_diagnostics(traces: Sequence[Diagnostic], parts: Sequence[Diagnostic]) -> Iterator[str]:
+    for run in traces:
         if run.error:
             yield f"{run.algorithm} on {run.problem} has no learner trace: {run.error}"
-    for parts in decompositions(store, rows):
-        if parts.error:
-            yield f"the regret of {parts.algorithm} on {parts.problem} could not be decomposed: {parts.error}"
+    for each in parts:
+        if each.error:
+            yield f"the regret of {each.algorithm} on {each.problem} could not be decomposed: {each.error}"
 
 
-def _decompositions(store: Store, rows: Sequence[Row]) -> Iterator[page_data.RegretDecomposition]:
-    for parts in decompositions(store, rows):
-        if not parts.error:
-            found = {"problem": parts.problem, "algorithm": parts.algorithm, **parts.regret}
-            yield cast("page_data.RegretDecomposition", _rounded(cast("Json", found)))
+def _decomposition(parts: Diagnostic) -> page_data.RegretDecomposition:
+    found = {"problem": parts.problem, "algorithm": parts.algorithm, **parts.regret}
+    return cast("page_data.RegretDecomposition", _rounded(cast("Json", found), PART_DIGITS))
 
 
-def _rounded(value: Json) -> Json:
-    """JSON with numbers of no more digits than pictures need."""
+def _rounded(value: Json, digits: int) -> Json:
+    """JSON with numbers of no more digits than pictures need, and None for those that are not finite."""
     if isinstance(value, dict):
-        return {name: _rounded(each) for name, each in value.items()}
+        return {name: _rounded(each, digits) for name, each in value.items()}
     if isinstance(value, list):
-        return [_rounded(each) for each in value]
-    return float(f"{value:.{PART_DIGITS}g}") if isinstance(value, float) else value
+        return [_rounded(each, digits) for each in value]
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return value
 
 
-def _traces(store: Store, rows: Sequence[Row], cells: int) -> Iterator[page_data.TraceData]:
-    """cells: how many states, times phases, to show of each."""
-    for run in learner_traces(store, rows):
-        trace, tables = run.trace, run.trace.tables
-        if "visits" in tables:
-            count, states = tables["visits"].shape
-            frames = np.unique(np.linspace(0, count - 1, max(FEWEST_PHASES, cells // states)).round().astype(int))
-            yield {
-                "problem": run.problem, "algorithm": run.algorithm,
-                "space": cast("page_data.StateSpace", trace.about),
-                "phases": trace.phases[frames].tolist(), "steps": trace.steps[frames].tolist(),
-                "tables": {name: _packed(table[frames].astype(np.float64)) for name, table in tables.items()},
-            }  # fmt: skip
+def _trace(run: Diagnostic, cells: int) -> page_data.TraceData:
+    """cells: how many states, times phases, to show."""
+    trace, tables = run.trace, run.trace.tables
+    count, states = tables["visits"].shape
+    frames = np.unique(np.linspace(0, count - 1, max(FEWEST_PHASES, cells // states)).round().astype(int))
+    return {
+        "problem": run.problem, "algorithm": run.algorithm, "space": cast("page_data.StateSpace", trace.about),
+        "phases": trace.phases[frames].tolist(), "steps": trace.steps[frames].tolist(),
+        "tables": {name: _packed(table[frames].astype(np.float64)) for name, table in tables.items()},
+    }  # fmt: skip
 
 
 def _packed(table: NDArray[np.float64]) -> page_data.PackedTable:
@@ -219,7 +209,7 @@ def _packed(table: NDArray[np.float64]) -> page_data.PackedTable:
 
 
 def _session(session: Session, running: bool) -> page_data.SessionData:
-    machine, plans = session["machine"], session_plans(session)
+    machine, plans = session["machine"], session["plans"]
     seeds = [f"{plan.seed}" + (f" (tuning {plan.tuning_seed})" if plan.is_tuned else "") for plan in plans]
     versions = (("aapi", "aapi"), ("its sources", "sources"), ("Python", "python"), ("NumPy", "numpy"))
     details = {

@@ -16,7 +16,7 @@ from aapi.experiments.store import Store
 from aapi.experiments.summary import Row, Sensitivity, Summary, summarise
 from aapi.report.ablation import Ablation, ProblemKey, ablations, row_styles
 from aapi.report.formatting import axis_position, candidate_text, format_score
-from aapi.report.panels import FORMATS, INK, WIDTHS, FigureFile, draw_band, draw_line, drawing, write_panels
+from aapi.report.panels import FORMATS, INK, WIDTHS, draw_band, draw_line, drawing, make_folder, write_panels
 from aapi.report.stored import read_curve
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.report.colours import Style
-    from aapi.report.panels import Legend, Panel
+    from aapi.report.panels import Legend, Panels
 
     Styles = Mapping[str, Style]  # by label
 
@@ -42,24 +42,17 @@ def write_figures(
     for given, known in ((formats, FORMATS), (widths, WIDTHS)):
         if wrong := [each for each in given if each not in known]:
             raise InvalidInput(f"a figure can be {', '.join(known)}, not {wrong[0]}")
-    with drawing() as new_figure, Store(folder, write=False) as store:
+    with drawing(), Store(folder, write=False) as store:
         summary = summarise(store, store.plans())
         figures = dict(_figures(store, summary, row_styles(summary.rows), log_steps))
         if not figures:
             raise InvalidInput(f"there is nothing to draw in {folder} yet")
-        try:
-            Path(out).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(f"cannot make the folder {out}: {error.strerror}; choose another with --out") from None
-        files = [
-            FigureFile(Path(out) / f"{name}-{width}", panels, width)
-            for name, panels in figures.items()
-            for width in widths
-        ]
-        return write_panels(new_figure, files, formats, progress=progress)
+        make_folder(Path(out))
+        files = [(Path(out) / f"{name}-{each}", panels, each) for name, panels in figures.items() for each in widths]
+        return write_panels(files, formats, progress=progress)
 
 
-def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> Iterator[tuple[str, dict[str, Panel]]]:
+def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> Iterator[tuple[str, Panels]]:
     """Names, and panels by title."""
     studies = {ablation.study: ablation for ablation in ablations(summary.rows)}
     for study, name in _file_names(summary.studies).items():
@@ -68,7 +61,7 @@ def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> I
             continue  # too many panels; the figure reward-scale sums them up
         if ablation := studies.get(study):
             panels = {ablation.title(key): partial(_draw_scores, ablation, key) for key in ablation.problems}
-            yield f"{name}-scores", dict(panels)
+            yield f"{name}-scores", panels
             rows = [row for row in rows if row.plan.algorithm in ablation.shown]  # there are too many for all
         yield from _curve_figures(store, rows, name, look, log_steps)
     usual = [v for v in summary.sensitivity if v["reward_scale"] == 1.0 and v["mean"] is not None]
@@ -94,7 +87,7 @@ class _Line(NamedTuple):
 
 def _curve_figures(
     store: Store, rows: Sequence[Row], name: str, look: Styles, log_steps: bool
-) -> Iterator[tuple[str, dict[str, Panel]]]:
+) -> Iterator[tuple[str, Panels]]:
     """Learning curves of all problems of a study, and regret where the optimum is known."""
     averages: dict[str, list[_Line]] = {}
     regrets: dict[str, list[_Line]] = {}
@@ -110,7 +103,7 @@ def _curve_figures(
     for kind, label, found in (("curves", "−(1/t) Σ r", averages), ("regret", "regret", regrets)):
         panels = {title: partial(_draw_curves, lines, label, log_steps) for title, lines in found.items()}
         if panels:
-            yield f"{name}-{kind}", dict(panels)
+            yield f"{name}-{kind}", panels
 
 
 def _draw_curves(lines: Sequence[_Line], label: str, log_steps: bool, axes: Axes, legend: Legend) -> None:

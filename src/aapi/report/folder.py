@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
 from aapi.experiments.store import Store
 from aapi.experiments.summary import summarise
-from aapi.report.markdown import write_markdown
-from aapi.report.page import write_page
+from aapi.files import atomic_write
+from aapi.report.markdown import markdown_page
+from aapi.report.page import page
 from aapi.report.stored import decompositions
 
 if TYPE_CHECKING:
     import os
-    from pathlib import Path
 
 
 def write_pages(folder: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -24,5 +25,9 @@ def write_pages(folder: str | os.PathLike[str]) -> tuple[Path, Path]:
             raise InvalidInput(f"nothing was planned in {folder} yet: aapi reproduce and aapi sweep do")
         commands = [session["command"] for session in store.sessions()]
         summary = summarise(store, plans)
-        found = list(decompositions(store, summary.rows))
-        return write_page(store, summary, folder), write_markdown(summary, folder, commands, found)
+        parts = list(decompositions(store, summary.rows))
+        made = {"report.html": page(store, summary), "results.md": markdown_page(summary, commands, parts).encode()}
+    for name, content in made.items():
+        with atomic_write(Path(folder) / name) as file:
+            file.write(content)
+    return Path(folder) / "report.html", Path(folder) / "results.md"

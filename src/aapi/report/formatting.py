@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from aapi.experiments.summary import Sensitivity
 
 
-def format_number(value: float) -> str:
-    """12,345 or 0.123 or 1.2e+12."""
+def format_number(value: float | None) -> str:
+    """12,345 or 0.123 or 1.2e+12; – where there is none."""
+    if value is None:
+        return "–"
     return f"{value:,.0f}" if 999.5 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def format_interval(mean: float | None, lower: float | None, upper: float | None) -> str:
+    """12.3 [11, 13.6], or the mean alone, where there is no interval."""
+    if lower is None or upper is None or math.isnan(lower):
+        return format_number(mean)
+    return f"{format_number(mean)} [{format_number(lower)}, {format_number(upper)}]"
 
 
 def format_decimal(value: float, digits: int = 2) -> str:
@@ -29,6 +39,11 @@ def format_score(score: float | None) -> str:
 def format_setting(value: object) -> str:
     """The value of a setting, with as few digits as will do."""
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def format_settings(settings: Mapping[str, object], form: Callable[[object], str] = str) -> str:
+    """phase length 100, eta 0.5. form: how values are written."""
+    return ", ".join(f"{name.replace('_', ' ')} {form(value)}" for name, value in settings.items())
 
 
 def format_range(values: Iterable[int]) -> str:

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aapi.experiments.plan import titled
-from aapi.files import atomic_write
 from aapi.report.ablation import Ablation, ablations
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.formatting import candidate_text, format_number, format_score
+from aapi.report.formatting import candidate_text, format_interval, format_score, format_settings
 from aapi.report.tables import by_scale, failures, format_choice, format_regret, format_scores
 from aapi.theory import PARTS
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
-    from aapi.report.page_data import TotalData
     from aapi.report.stored import Diagnostic
     from aapi.statistics import Interval
 
-FILE = "results.md"
 
-
-def write_markdown(
-    summary: Summary, folder: str | os.PathLike[str], commands: Sequence[str], parts: Sequence[Diagnostic] = ()
-) -> Path:
-    """Write the page into the folder, and return its path. commands: those that made the runs; parts: of regret."""
-    path = Path(folder) / FILE
-    with atomic_write(path) as file:
-        file.write("\n".join([*_page(summary, commands, parts), ""]).encode())
-    return path
+def markdown_page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic] = ()) -> str:
+    """The page. commands: those that made the runs; parts: of regret."""
+    return "\n".join([*_page(summary, commands, parts), ""])
 
 
 def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic]) -> Iterator[str]:
@@ -96,7 +85,7 @@ def settings_lines(rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     lines: dict[str, None] = {}
     for row in rows:
-        text = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in row.plan.settings.items())
+        text = format_settings(row.plan.settings)
         features = "" if row.plan.features is None else f", features {row.plan.features}"
         lines[f"- {row.plan.problem}, {row.plan.algorithm}: {row.plan.steps:,} steps, {text}{features}"] = None
     yield from lines
@@ -149,18 +138,11 @@ def decomposition_lines(parts: Sequence[Diagnostic]) -> Iterator[str]:
     yield ""
     lines = []
     for each in parts:
-        totals = [_total(each.regret["totals"].get(name)) for name in PARTS]
+        found = (each.regret["totals"].get(name) for name in PARTS)
+        totals = ["" if one is None else format_interval(one["mean"], one["lower"], one["upper"]) for one in found]
         lines.append((each.problem, each.algorithm, str(each.regret["runs"]), *totals))
     names = ("regret", "noise", "pseudo-regret", "R1", "R2", "confinement", "not evaluated")
     yield from _table(("problem", "algorithm", "runs", *names), lines)
-
-
-def _total(total: TotalData | None) -> str:
-    if total is None:
-        return ""
-    values = (total["mean"], total["lower"], total["upper"])
-    mean, lower, upper = (None if value is None else format_number(value) for value in values)
-    return f"{mean}" if lower is None else f"{mean} [{lower}, {upper}]"
 
 
 def scale_lines(rows: Sequence[Row]) -> Iterator[str]:

@@ -9,34 +9,21 @@ import hashlib
 import json
 import re
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aapi.errors import InvalidInput
-from aapi.files import atomic_write
 from aapi.report.build_page_data import DETAILS, build_page_data
 
 if TYPE_CHECKING:
-    import os
-
     from aapi.experiments.store import Store
     from aapi.experiments.summary import Summary
 
-FILE = "report.html"
 LARGEST = 3_000_000  # bytes of a page; detail is given up to stay below
 SCRIPTS = (  # each after those that it imports
     "format.js", "dom.js", "state.js", "plots.js", "tables.js", "results.js", "ablation.js", "theory.js", "curves.js",
     "sensitivity.js", "traces.js", "maps.js", "diagnostics.js", "main.js",
 )  # fmt: skip
 IMPORT_OR_EXPORT = re.compile(r"^(import [^;]*;\n|export )", re.MULTILINE)
-
-
-def write_page(store: Store, summary: Summary, folder: str | os.PathLike[str]) -> Path:
-    """Write the page about a store into a folder, and return its path."""
-    path = Path(folder) / FILE
-    with atomic_write(path) as file:
-        file.write(page(store, summary))
-    return path
 
 
 def page(store: Store, summary: Summary) -> bytes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, install_extra
 from aapi.files import atomic_write
 from aapi.progress import progress_bars
 
@@ -35,38 +35,35 @@ RULES: dict[Any, Any] = {  # the type of keys differs between versions of Matplo
     "savefig.dpi": 200, "text.usetex": False,
 }  # fmt: skip
 
+# The same data shall give the same bytes, on any day.
+UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
+
 Legend: TypeAlias = "dict[str, Artist]"  # by label
 Panel: TypeAlias = "Callable[[Axes, Legend], None]"  # draws on axes, and adds what it drew to the legend
-
-
-class FigureFile(NamedTuple):
-    """A figure to be written: its path without the ending, its panels by title, and one of WIDTHS."""
-
-    path: Path
-    panels: Mapping[str, Panel]
-    width: str
+Panels: TypeAlias = "Mapping[str, Panel]"  # by title
 
 
 @contextmanager
-def drawing() -> Iterator[Callable[[], Figure]]:
-    """A function that makes figures, with our rules, and without a screen."""
+def drawing() -> Iterator[None]:
+    """Within this block, Matplotlib follows our rules; an error if it is not installed."""
     try:
         import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
     except ImportError:
-        raise InvalidInput("figures need matplotlib: pip install 'aapi[plots]'") from None
+        raise InvalidInput(f"figures need matplotlib: {install_extra('plots')}") from None
     except ValueError as error:  # MPLBACKEND, or a file of settings
         raise InvalidInput(f"matplotlib does not like its settings: {error}") from None
-
-    def new_figure() -> Figure:
-        figure = Figure()
-        FigureCanvasAgg(figure)
-        return figure
-
     with mpl.rc_context(RULES), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # an empty box says it, too
-        yield new_figure
+        yield
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder that figures are written to."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if out.is_file() else error.strerror
+        raise InvalidInput(f"cannot make the folder {out}: {why}; choose another with --out") from None
 
 
 def draw_line(axes: Axes, x: ArrayLike, y: ArrayLike, style: Style, *, marker: str = "", size: float = 2.5) -> Artist:
@@ -80,25 +77,25 @@ def draw_band(axes: Axes, x: ArrayLike, lower: ArrayLike, upper: ArrayLike, colo
     axes.fill_between(x, lower, upper, color=colour, alpha=0.15, linewidth=0)
 
 
-def write_panels(
-    new_figure: Callable[[], Figure], files: Sequence[FigureFile], formats: Sequence[str], *, progress: bool
-) -> list[Path]:
-    """Write each figure once for each format, and return the paths."""
+def write_panels(files: Sequence[tuple[Path, Panels, str]], formats: Sequence[str], *, progress: bool) -> list[Path]:
+    """Write figures, and return the paths. files: for each, the path without its ending, panels, and one of WIDTHS."""
     paths: list[Path] = []
-    with progress_bars({"drawing": len(files)}, show=progress) as advance:
-        for file in files:
-            figure = _laid_out(new_figure(), file.panels, file.width)
+    with drawing(), progress_bars({"drawing": len(files)}, show=progress) as advance:
+        for path, panels, width in files:
+            figure = _laid_out(panels, width)
             for ending in formats:
-                target = file.path.with_name(f"{file.path.name}.{ending}")
-                with atomic_write(target) as stream:
+                paths.append(path.with_name(f"{path.name}.{ending}"))
+                with atomic_write(paths[-1]) as stream:
                     figure.savefig(stream, format=ending, metadata=UNDATED[ending])
-                paths.append(target)
-            advance("drawing", 1, file.path.name)
+            advance("drawing", 1, path.name)
     return paths
 
 
-def _laid_out(figure: Figure, panels: Mapping[str, Panel], width: str) -> Figure:
-    """Panels by title, with one legend for all."""
+def _laid_out(panels: Panels, width: str) -> Figure:
+    """A figure of panels, with one legend for all."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
     most = (1 if len(panels) <= 4 else 2) if width == "one-column" else (2 if len(panels) in (2, 4) else 3)
     across = min(len(panels), most)
     down = math.ceil(len(panels) / across)
@@ -122,10 +119,6 @@ def _laid_out(figure: Figure, panels: Mapping[str, Panel], width: str) -> Figure
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # laid out once, for all formats
     return figure
-
-
-# The same data shall give the same bytes, on any day.
-UNDATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
 
 
 def _format_ticks(axis: Axis) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aapi.experiments.summary import ENOUGH_RUNS, Comparison, Row, Summary, mean_score
 from aapi.report.ablation import ablations
-from aapi.report.formatting import format_list, format_range
+from aapi.report.formatting import format_decimal, format_list, format_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -93,7 +93,7 @@ def _best(rows: Sequence[Row]) -> str:
     if not best:
         return "All runs failed" if any(row.failed for row in rows) else "There is nothing to report yet"
     texts = [
-        f"{row.plan.algorithm} earned {_number(earned, '.4g')} a step on {title}"
+        f"{row.plan.algorithm} earned {f'{earned:.4g}'.replace('-', '−', 1)} a step on {title}"
         + ("" if row.fraction is None else f", {row.fraction:.1%} of the optimum")
         for title, (earned, row) in list(best.items())[:3]
     ]
@@ -141,7 +141,7 @@ def _ranking(rows: Sequence[Row], algorithms: Sequence[str]) -> str:
     for algorithm in algorithms:
         if (found := mean_score([row for row in rows if row.plan.algorithm == algorithm])) is not None:
             mean, error = found
-            scores.append((mean, f"{algorithm} {_number(mean, '.3f')}" + (f" ± {error:.3f}" if error else "")))
+            scores.append((mean, f"{algorithm} {format_decimal(mean, 3)}" + (f" ± {error:.3f}" if error else "")))
     scores.sort(key=lambda each: -each[0])
     comma = "; " if any("," in algorithm for algorithm in algorithms) else ", "
     rest = f" and {len(scores) - MOST_SCORES} more" if len(scores) > MOST_SCORES else ""
@@ -162,10 +162,6 @@ def _distinct(words: Iterable[str]) -> list[str]:
 
 def _listed(words: Sequence[str], noun: str) -> str:
     return f"{len(words)} {noun}" if len(words) > 4 else format_list(words)
-
-
-def _number(value: float, form: str) -> str:
-    return f"{value:{form}}".replace("-", "−", 1)
 
 
 def _some(problems: Sequence[str]) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 
 from aapi.report import colours
 from aapi.report.colours import styles
-from aapi.report.panels import INK, FigureFile, Legend, Panel, draw_band, draw_line, drawing, write_panels
-from aapi.statistics import Band, band
+from aapi.report.panels import INK, Legend, Panel, Panels, draw_band, draw_line, write_panels
+from aapi.statistics import ConfidenceBand, confidence_band
 from aapi.theory import Examination, mixing_bound, printed_constant, proven_constant
 from aapi.theory.bounds import DELTA
 from aapi.theory.summary import online_terms
@@ -42,14 +42,13 @@ def write_theory_figures(
 ) -> list[Path]:
     """Draw all figures into a folder, and return their paths."""
     files = [
-        FigureFile(out / f"theory-{name}", panels, "one-column" if len(panels) == 1 else "two-column")
-        for name, panels in theory_figures(examined)
+        (out / f"theory-{name}", panels, "one-column" if len(panels) == 1 else "two-column")
+        for name, panels in _theory_figures(examined)
     ]
-    with drawing() as new_figure:
-        return write_panels(new_figure, files, formats, progress=progress)
+    return write_panels(files, formats, progress=progress)
 
 
-def theory_figures(examined: Examination) -> Iterator[tuple[str, dict[str, Panel]]]:
+def _theory_figures(examined: Examination) -> Iterator[tuple[str, Panels]]:
     """Names, and panels by title."""
     decomposition = examined.analysis.decomposition
     rest = [name for name in REST if decomposition.part(name).any()]
@@ -80,12 +79,14 @@ def theory_figures(examined: Examination) -> Iterator[tuple[str, dict[str, Panel
 
 def _draw_parts(examined: Examination, names: Sequence[str], axes: Axes, legend: Legend) -> None:
     steps, parts = examined.analysis.phase_ends, examined.analysis.decomposition
-    _draw_bands(axes, legend, steps, {PARTS[name]: band(parts.cumulated(name)) for name in names})
+    _draw_bands(axes, legend, steps, {PARTS[name]: confidence_band(parts.cumulated(name)) for name in names})
     axes.axhline(0.0, color=INK, linewidth=0.5)
     axes.set(ylabel="sum so far", xlim=(0, steps[-1]))
 
 
-def _draw_bands(axes: Axes, legend: Legend, steps: NDArray[np.int64], bands: dict[tuple[str, str, str], Band]) -> None:
+def _draw_bands(
+    axes: Axes, legend: Legend, steps: NDArray[np.int64], bands: dict[tuple[str, str, str], ConfidenceBand]
+) -> None:
     """Means with 95 % intervals, by colour, line and label."""
     for (colour, line, label), found in bands.items():
         (legend[label],) = axes.plot(steps, found.mean, color=colour, linestyle=line)
@@ -116,9 +117,9 @@ def _draw_noise(examined: Examination, axes: Axes, legend: Legend) -> None:
 def _draw_errors(examined: Examination, axes: Axes, legend: Legend) -> None:
     analysis, errors = examined.analysis, examined.analysis.errors
     bands = {
-        (RED, "-", "sup"): band(errors.sup),
-        (BLUE, "--", "μ*⊗π*"): band(errors.optimal),
-        (GREEN, "-.", "μ*⊗π_k"): band(errors.current),
+        (RED, "-", "sup"): confidence_band(errors.sup),
+        (BLUE, "--", "μ*⊗π*"): confidence_band(errors.optimal),
+        (GREEN, "-.", "μ*⊗π_k"): confidence_band(errors.current),
     }
     _draw_bands(axes, legend, analysis.phase_ends[analysis.evaluated], bands)
     axes.set_ylabel("‖Q̂ − Q‖")
@@ -172,7 +173,7 @@ def _draw_relative_q(examined: Examination, axes: Axes, legend: Legend) -> None:
 def _draw_growth(examined: Examination, axes: Axes, legend: Legend) -> None:
     style = styles(examined.growth)
     for name, growth in examined.growth.items():
-        found = band(growth.regrets.T)
+        found = confidence_band(growth.regrets.T)
         axes.errorbar(
             growth.steps, found.mean, yerr=[found.mean - found.lower, found.upper - found.mean], marker="o",
             color=style[name].colour, linestyle="", markersize=2.5, capsize=1.5,

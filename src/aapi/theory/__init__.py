@@ -23,42 +23,12 @@ from aapi.theory.regret import PARTS, Decomposition, decompose
 from aapi.theory.relative_q import RelativeQ, printed_constant, proven_constant
 
 __all__ = [
-    "ERROR_NORMS",
-    "PARTS",
-    "Analysis",
-    "BoundCheck",
-    "Comparator",
-    "Constants",
-    "Decomposition",
-    "Erratum",
-    "ErrorDecay",
-    "EvaluationErrors",
-    "Examination",
-    "Growth",
-    "NoiseScale",
-    "OnlineLearning",
-    "RelativeQ",
-    "Theorem",
-    "analyse",
-    "analysed_runs",
-    "check_bounds",
-    "constants",
-    "decompose",
-    "doublings",
-    "error_decay",
-    "exact_regret",
-    "examine",
-    "find_errata",
-    "lemma_eta",
-    "make_comparator",
-    "mixing_bound",
-    "printed_constant",
-    "proven_constant",
-    "recommended_phase_length",
-    "regret_and_bound",
-    "regret_growth",
-    "theorem",
-]
+    "ERROR_NORMS", "PARTS", "Analysis", "BoundCheck", "Comparator", "Constants", "Decomposition", "Erratum",
+    "ErrorDecay", "EvaluationErrors", "Examination", "Growth", "NoiseScale", "OnlineLearning", "RelativeQ", "Theorem",
+    "analyse", "analysed_runs", "check_bounds", "constants", "decompose", "doublings", "error_decay", "exact_regret",
+    "examine", "find_errata", "lemma_eta", "make_comparator", "mixing_bound", "printed_constant", "proven_constant",
+    "recommended_phase_length", "regret_and_bound", "regret_growth", "theorem",
+]  # fmt: skip
 
 _RENAMED = {"find_slips": "find_errata", "Slip": "Erratum", "measured_pairs": "check_bounds", "Pair": "BoundCheck"}
 

@@ -24,8 +24,9 @@ from aapi.theory.relative_q import RelativeQ, relative_q
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from aapi.array_types import Array, Integers, Mask
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
@@ -48,11 +49,11 @@ class Analysis:
     algorithm: AnyLearner
     mdp: FiniteMDP
     against: Comparator
-    phase_ends: NDArray[np.int64]
-    evaluated: NDArray[np.bool_]
-    weights: NDArray[np.float64]
+    phase_ends: Integers
+    evaluated: Mask
+    weights: Array
     num_runs: int
-    last_policy: NDArray[np.float64]
+    last_policy: Array
     multichain: int
     decomposition: Decomposition
     errors: EvaluationErrors
@@ -62,7 +63,7 @@ class Analysis:
     refused: dict[str, str]
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Integers:
         """τ_k, (phases,)."""
         return np.diff(self.phase_ends, prepend=0)
 
@@ -84,15 +85,13 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
     refused: dict[str, str] = {}
     decompositions, errors = list[Decomposition](), list[EvaluationErrors]()
     changes, noise, games = list[RelativeQ](), list[NoiseScale](), list[OnlineLearning]()
-    multichain = 0
-    first, fixed = None, None
+    multichain, first = 0, None
     for result in [results] if isinstance(results, Result) else results:
-        if first is None or fixed is None:
+        if first is None:
             first, fixed = result, make_comparator(recorded(result)[1], against)
         same = result.env is first.env and result.algorithm == first.algorithm
         if not same or not np.array_equal(result.phase_ends, first.phase_ends):
-            what = "results that are analysed together"
-            raise InvalidInput(f"{what} must be of one algorithm on one problem, equally long")
+            raise InvalidInput("results analysed together must be of one algorithm on one problem, equally long")
         for phases in exact_phases(result, fixed):
             multichain += int((~phases.unichain).sum())
             decompositions.append(decompose(phases, fixed))
@@ -101,7 +100,7 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
             noise.append(noise_scale(phases))
             game = attempt(refused, "online_learning", functools.partial(online_learning, phases, fixed))
             games += [] if game is None else [game]
-    if first is None or fixed is None:
+    if first is None:
         raise InvalidInput("there are no results to analyse")
     record, mdp = recorded(first)
     return Analysis(

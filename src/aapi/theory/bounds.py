@@ -18,8 +18,7 @@ from aapi.theory.relative_q import printed_constant, proven_constant
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array
     from aapi.theory.analysis import Analysis
 
 Value = TypeVar("Value")
@@ -130,7 +129,7 @@ class BoundCheck:
 
     @property
     def holds(self) -> bool | None:
-        """Whether it does; None if there is no bound."""
+        """Whether the lemma holds; None if there is no bound."""
         return None if self.bound is None else self.measured <= self.bound + self.rounding
 
 
@@ -149,13 +148,9 @@ def _noise(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
     bound = None if time is None else known.reward_range * mixing_bound(time, phases, steps, DELTA)
     statement = "|Σ (λ_π − r)| ≤ K t + 4 t (2 K T ln(T/δ))^½, t the contraction time"
     yield BoundCheck("noise", statement, float(noise.max()), bound, why)
-    name = "noise, by Poisson's equation"
+    limits, why = analysis.noise.bound(DELTA)[:, -1], "under some policies the gain depends on the state"
     statement = "|Σ (λ_π − r)| ≤ Σ span V + (½ ln(2/δ) Σ τ (span² V + max_x span² Q))^½"
-    limits = analysis.noise.bound(DELTA)[:, -1]
-    if np.isfinite(limits).all():
-        yield _closest(name, statement, noise, limits)
-    else:
-        yield BoundCheck(name, statement, float(noise.max()), None, "under some policies the gain depends on the state")
+    yield _closest("noise, by Poisson's equation", statement, noise, limits if np.isfinite(limits).all() else None, why)
 
 
 def _regret(analysis: Analysis) -> Iterator[BoundCheck]:
@@ -166,15 +161,11 @@ def _regret(analysis: Analysis) -> Iterator[BoundCheck]:
     limits = ((errors.optimal + errors.current) * lengths).sum(axis=1)
     statement = "R1 ≤ Σ τ (‖D‖ under μ_*⊗π_* + ‖D‖ under μ_*⊗π_k)"
     yield _closest("estimation R1", statement, parts.total("estimation"), limits)
-    name, statement = "online learning R2", "R2 ≤ τ Σ μ_*(x) (stability + regularisation − movement + prediction)"
-    regret = parts.total("online_learning")
-    if analysis.online_learning is None:
-        yield BoundCheck(name, statement, float(regret.max()), None, analysis.refused["online_learning"])
-    elif analysis.unit is None:
-        yield BoundCheck(name, statement, float(regret.max()), None, "phases of different lengths count the same")
-    else:
-        limits = analysis.unit * analysis.online_learning.bound @ analysis.against.distribution
-        yield _closest(name, statement, regret, limits)
+    games, unit = analysis.online_learning, analysis.unit
+    limits = None if games is None or unit is None else unit * games.bound @ analysis.against.distribution
+    why = analysis.refused.get("online_learning", "phases of different lengths count the same")
+    statement = "R2 ≤ τ Σ μ_*(x) (stability + regularisation − movement + prediction)"
+    yield _closest("online learning R2", statement, parts.total("online_learning"), limits, why)
 
 
 def _q_functions(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
@@ -193,7 +184,10 @@ def _q_functions(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
         yield check("relative Q, proven", proven, changed, proven_constant)
 
 
-def _closest(name: str, statement: str, measured: NDArray[np.float64], limits: NDArray[np.float64]) -> BoundCheck:
+def _closest(name: str, statement: str, measured: Array, limits: Array | None, why: str = "") -> BoundCheck:
+    """The check of the run that comes closest to its limit; where there are no limits, `why`."""
+    if limits is None:
+        return BoundCheck(name, statement, float(measured.max()), None, why)
     size = np.abs(limits) + np.abs(measured)
     run = int(((limits - measured) / np.where(size > 0.0, size, 1.0)).argmin())
     return BoundCheck(name, statement, float(measured[run]), float(limits[run]))

@@ -21,8 +21,9 @@ from aapi.theory.phases import Comparator, Phases, make_comparator, policy_table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from aapi.array_types import Array, Integers
     from aapi.features import Features
     from aapi.mdp import FiniteMDP
 
@@ -37,12 +38,12 @@ class EvaluationErrors:
     the condition. span: max_x (max_a − min_a) D_k(x, ·)/2, which is all that a Boltzmann policy notices of it.
     """
 
-    sup: NDArray[np.float64]
-    optimal: NDArray[np.float64]
-    current: NDArray[np.float64]
-    span: NDArray[np.float64]
+    sup: Array
+    optimal: Array
+    current: Array
+    span: Array
 
-    def norm(self, name: str) -> NDArray[np.float64]:
+    def norm(self, name: str) -> Array:
         """The errors in one of ERROR_NORMS."""
         return np.asarray(vars(self)[name])
 
@@ -53,7 +54,7 @@ def evaluation_errors(phases: Phases, against: Comparator) -> EvaluationErrors:
     return measure_errors(phases.q_hats - phases.q_values[which], phases.policies[which], against)
 
 
-def measure_errors(errors: NDArray[np.float64], policies: NDArray[np.float64], against: Comparator) -> EvaluationErrors:
+def measure_errors(errors: Array, policies: Array, against: Comparator) -> EvaluationErrors:
     """The norms of D, of shape (phases, states, actions)."""
     weights = against.distribution[:, None]
     return EvaluationErrors(
@@ -64,9 +65,7 @@ def measure_errors(errors: NDArray[np.float64], policies: NDArray[np.float64], a
     )
 
 
-def root_of_squares(
-    values: NDArray[np.float64], axis: int | tuple[int, ...], weights: NDArray[np.float64] | float = 1.0
-) -> NDArray[np.float64]:
+def root_of_squares(values: Array, axis: int | tuple[int, ...], weights: Array | float = 1.0) -> Array:
     """(Σ weights · values²)^½ over some axes; it neither over- nor underflows where the result does not."""
     largest = np.abs(values).max(axis=axis, keepdims=True, initial=0.0)
     unit = np.where(np.isfinite(largest), 2.0 ** np.frexp(largest)[1].clip(-1000, 1000), 1.0)  # no digit is touched
@@ -83,9 +82,9 @@ class ErrorDecay:
 
     norm: str
     delta: float
-    phase_lengths: NDArray[np.int64]
-    errors: NDArray[np.float64]
-    quantiles: NDArray[np.float64]
+    phase_lengths: Integers
+    errors: Array
+    quantiles: Array
     approximation_error: Interval
     constant: Interval
 
@@ -124,7 +123,7 @@ def error_decay(
 
 
 def _phase_errors(
-    mdp: FiniteMDP, evaluate: Evaluation, table: NDArray[np.float64], lengths: NDArray[np.int64], num_runs: int,
+    mdp: FiniteMDP, evaluate: Evaluation, table: Array, lengths: Integers, num_runs: int,
     seed: int, features: Features | None,
 ) -> Iterator[EvaluationErrors]:  # fmt: skip
     """The errors of evaluating a policy from one phase, (runs,), for each length of the phase."""
@@ -139,7 +138,7 @@ def _phase_errors(
             advance(length)
 
 
-def _fit(rates: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fit(rates: Array, errors: Array) -> Array:
     """C̃ and ε₀, neither below zero, with the least squares of relative deviations."""
     columns = np.stack([rates, np.ones_like(rates)], axis=1) / errors[:, None]
     return np.asarray(scipy.optimize.nnls(columns, np.ones(len(errors)))[0])

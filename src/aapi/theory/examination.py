@@ -11,16 +11,14 @@ from aapi.evaluation import ExactQ, as_evaluation
 from aapi.learners import PolicyIteration, Politex
 from aapi.theory import bounds
 from aapi.theory.analysis import Analysis, analysed_runs
-from aapi.theory.bounds import DELTA, BoundCheck, Constants, Theorem, attempt, check_bounds, constants, theorem
+from aapi.theory.bounds import DELTA, BoundCheck, Constants, Theorem, attempt, check_bounds, constants
 from aapi.theory.evaluation_error import ErrorDecay, error_decay
 from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth, shortest_phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
@@ -66,12 +64,10 @@ def examine(
     refused = analysis.refused | known.refused
     decays = _decays(first, mdp, seed, features, analysis, refused)
     growth: dict[str, Growth] = {}
+    grow = partial(regret_growth, num_runs=num_runs, seed=seed, features=features, threads=threads)
     for each, algorithm in algorithms.items():
-        grow = partial(
-            regret_growth, algorithm, mdp, doublings(num_steps, DOUBLINGS), num_runs=num_runs, seed=seed,
-            features=features, threads=threads,
-        )  # fmt: skip
-        if (grown := attempt(refused, f"growth_{each}", grow)) is not None:
+        compute = partial(grow, algorithm, mdp, doublings(num_steps, DOUBLINGS))
+        if (grown := attempt(refused, f"growth_{each}", compute)) is not None:
             growth[each] = grown
     length = analysis.lengths.mean() if first.phase_steps is None else first.phase_steps  # of a schedule, the mean
     found = _theorem(num_steps, float(length), known, decays.get("uniform"), refused)
@@ -86,7 +82,7 @@ def _decays(
     """How errors decay with τ, for the first policy and a last one."""
     lengths = doublings(max(64 * shortest_phase(algorithm), 1 << 14), LENGTHS)
 
-    def decay(policy: NDArray[np.float64] | None) -> ErrorDecay:
+    def decay(policy: Array | None) -> ErrorDecay:
         if not isinstance(algorithm.inner, PolicyIteration):
             raise DoesNotExist("the algorithm has no evaluation of policies by itself")
         evaluate = as_evaluation(algorithm.inner.evaluate)
@@ -123,8 +119,9 @@ def _theorem(
         return None, {}
     scale = known.reward_range or 1.0  # it is about rewards in [0, 1]
     constant, floor = decay.constant.estimate / scale, decay.approximation_error.estimate / scale
-    known_of = {"mixing_time": time, "mismatch": rho, "constant": constant, "approximation_error": floor}
-    unit = theorem(num_steps, phase_length, **known_of)
+    unit = bounds.theorem(
+        num_steps, phase_length, mixing_time=time, mismatch=rho, constant=constant, approximation_error=floor
+    )
     recommended = {
         name: bounds.recommended_phase_length(num_steps, mixing_time=time, mismatch=each, constant=constant)
         for name, each in (("mismatch", rho), ("optimal_mismatch", known.optimal_mismatch))

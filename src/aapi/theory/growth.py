@@ -20,8 +20,7 @@ from aapi.statistics import Interval, bootstrapped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array, Integers
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
 
@@ -33,13 +32,13 @@ class Growth:
     exponent: p in regret ≈ c T^p, the slope of the logarithm of the mean over runs; its interval is over runs.
     """
 
-    steps: NDArray[np.int64]
-    phase_lengths: NDArray[np.int64]
-    regrets: NDArray[np.float64]
+    steps: Integers
+    phase_lengths: Integers
+    regrets: Array
     exponent: Interval
     intercept: float
 
-    def at(self, num_steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    def at(self, num_steps: Integers) -> Array:
         """The fitted regret."""
         return np.asarray(np.exp(self.intercept + self.exponent.estimate * np.log(num_steps)))
 
@@ -76,9 +75,7 @@ def regret_growth(
     return Growth(horizons, lengths, np.array(found), exponent, intercept.estimate)
 
 
-def _phase_lengths(
-    algorithm: AnyLearner, mdp: FiniteMDP, horizons: NDArray[np.int64], power: float
-) -> NDArray[np.int64]:
+def _phase_lengths(algorithm: AnyLearner, mdp: FiniteMDP, horizons: Integers, power: float) -> Integers:
     """τ for each T; of a schedule, the mean."""
     if algorithm.phase_steps is None:
         space = space_of(mdp)
@@ -94,20 +91,20 @@ def shortest_phase(algorithm: AnyLearner) -> int:
     return as_evaluation(inner.evaluate).shortest_phase if isinstance(inner, PolicyIteration) else 1
 
 
-def _fit_exponent(horizons: NDArray[np.int64], regrets: NDArray[np.float64]) -> list[Interval]:
+def _fit_exponent(horizons: Integers, regrets: Array) -> list[Interval]:
     """p and ln c in regret ≈ c T^p."""
     logs = np.log(horizons)
     if not regrets.mean(axis=1).min() > 0.0:
         raise DoesNotExist("regret has no exponent: its mean over runs is not positive for all T")
 
-    def fitted(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+    def fitted(sample: Array) -> Array:
         means = sample.mean(axis=1)
         return np.polyfit(logs, np.log(means), 1) if means.min() > 0.0 else np.full(2, np.nan)
 
     return bootstrapped(fitted, regrets)
 
 
-def exact_regret(algorithm: AnyLearner, mdp: FiniteMDP, num_phases: int) -> NDArray[np.float64]:
+def exact_regret(algorithm: AnyLearner, mdp: FiniteMDP, num_phases: int) -> Array:
     """Σ_{s≤k} (λ_* − λ_{π_s}) for k = 1, …, K, when every Q̂ is exact and τ = 1: online learning, and nothing else.
 
     A temperature that is tuned to K makes each K a run of its own.

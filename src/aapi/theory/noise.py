@@ -11,8 +11,7 @@ import numpy as np
 from aapi.checks import check_probability
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array, Integers
     from aapi.theory.phases import Phases
 
 
@@ -26,11 +25,11 @@ class NoiseScale:
     infinite for a policy under which the gain depends on the state.
     """
 
-    lengths: NDArray[np.int64]
-    drift: NDArray[np.float64]
-    choice: NDArray[np.float64]
+    lengths: Integers
+    drift: Array
+    choice: Array
 
-    def bound(self, delta: float) -> NDArray[np.float64]:
+    def bound(self, delta: float) -> Array:
         """What |noise| stays below up to each phase with probability 1 − δ, by Azuma's inequality:
 
         Σ drift + (½ ln(2/δ) Σ τ (drift² + choice²))^½. The widths are those that were met; strictly, it is for widths

@@ -29,8 +29,7 @@ from aapi.errors import DoesNotExist
 from aapi.theory.evaluation_error import root_of_squares
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array
     from aapi.theory.phases import Comparator, Phases
 
 FALLS = 1e-12  # a temperature that falls by less than this, relatively, is rounding
@@ -48,22 +47,22 @@ class OnlineLearning:
     temperature: η_K. surprise: (Σ_k s_k²)^½. printed_movement: Σ_k (η_k/4) d_k², as the paper prints it.
     """
 
-    regret: NDArray[np.float64]
-    stability: NDArray[np.float64]
-    regularisation: NDArray[np.float64]
-    movement: NDArray[np.float64]
-    prediction: NDArray[np.float64]
-    temperature: NDArray[np.float64]
-    surprise: NDArray[np.float64]
-    printed_movement: NDArray[np.float64]
+    regret: Array
+    stability: Array
+    regularisation: Array
+    movement: Array
+    prediction: Array
+    temperature: Array
+    surprise: Array
+    printed_movement: Array
 
     @property
-    def bound(self) -> NDArray[np.float64]:
+    def bound(self) -> Array:
         """What the regret cannot exceed, whatever the temperatures, as long as they do not fall."""
         return np.asarray(self.stability + self.regularisation - self.movement + self.prediction)
 
     @property
-    def corrected_lemma(self) -> NDArray[np.float64]:
+    def corrected_lemma(self) -> Array:
         """(2/c + c/2 + c R) (Σ s²)^½ − Σ (η_{k−1}/4) d_k² + prediction: the paper's lemma, as it can be proven.
 
         For the adaptive rate, where c (Σ s²)^½ = η_K; if c > 2, with 2 for 2/c + c/2.
@@ -74,14 +73,14 @@ class OnlineLearning:
         stability = np.where(eta <= 2.0 * root, 2.0 * inverse * root + 0.5 * eta, 2.0 * root)
         return np.asarray(stability + self.regularisation - self.movement + self.prediction)
 
-    def patched_lemma(self, num_actions: int) -> NDArray[np.float64]:
+    def patched_lemma(self, num_actions: int) -> Array:
         """2 (2 ln A Σ s²)^½ − Σ (η_{k−1}/4) d_k² + prediction: the paper's, with the constant and the temperature that
         its proof was after; for `lemma_eta`. Random sequences keep to it, but not all do.
         """
         root = math.sqrt(2.0 * math.log(num_actions)) * self.surprise
         return np.asarray(2.0 * root - self.movement + self.prediction)
 
-    def printed_lemma(self, num_actions: int) -> NDArray[np.float64]:
+    def printed_lemma(self, num_actions: int) -> Array:
         """(2 ln A Σ s²)^½ − Σ (η_k/4) d_k² + prediction: the paper's lemma as it is printed; for `lemma_eta`."""
         root = math.sqrt(2.0 * math.log(num_actions)) * self.surprise
         return np.asarray(root - self.printed_movement + self.prediction)
@@ -106,8 +105,8 @@ def online_learning(phases: Phases, against: Comparator) -> OnlineLearning:
 
 
 def regret_and_bound(
-    policies: NDArray[np.float64], q_hats: NDArray[np.float64], temperatures: NDArray[np.float64],
-    surprises: NDArray[np.float64], predictions: NDArray[np.float64], comparator: NDArray[np.float64],
+    policies: Array, q_hats: Array, temperatures: Array,
+    surprises: Array, predictions: Array, comparator: Array,
 ) -> OnlineLearning:  # fmt: skip
     """The regret of K rounds, and the terms of its bound, in each of many states.
 
@@ -134,7 +133,7 @@ def regret_and_bound(
     )  # fmt: skip
 
 
-def _temperatures_before(now: NDArray[np.float64], policies: NDArray[np.float64]) -> NDArray[np.float64]:
+def _temperatures_before(now: Array, policies: Array) -> Array:
     """η_{k−1} for each η_k, (K, states); where the policy still is uniform and η_{k−1} = 0, η_k."""
     before = np.concatenate([np.zeros_like(now[:1]), now[:-1]])
     if (before > now * (1.0 + FALLS)).any():

@@ -14,8 +14,9 @@ from aapi.mdp import FiniteMDP, policy_values, solve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from aapi.array_types import Array, Integers, Mask
     from aapi.result import Record, Result
 
 RARE = 1e-9  # a probability of an action
@@ -29,9 +30,9 @@ class Comparator:
     Both from the initial state on, where that makes a difference.
     """
 
-    policy: NDArray[np.float64]
+    policy: Array
     gain: float
-    distribution: NDArray[np.float64]
+    distribution: Array
 
 
 def make_comparator(mdp: FiniteMDP, policy: ArrayLike | None = None) -> Comparator:
@@ -44,7 +45,7 @@ def make_comparator(mdp: FiniteMDP, policy: ArrayLike | None = None) -> Comparat
     return Comparator(policy_table(mdp, taken), float(values.gains[start]), absorbed @ chain.stationary_distributions)
 
 
-def policy_table(mdp: FiniteMDP, policy: ArrayLike) -> NDArray[np.float64]:
+def policy_table(mdp: FiniteMDP, policy: ArrayLike) -> Array:
     """A policy as probabilities, (states, actions), also if it is given as one action per state."""
     taken = mdp.check_policy(policy)
     return np.asarray(np.eye(mdp.num_actions)[taken] if taken.ndim == 1 else taken, dtype=np.float64)
@@ -65,20 +66,20 @@ class Phases:
     reward_scale: the largest reward in absolute value.
     """
 
-    lengths: NDArray[np.int64]
-    rewards: NDArray[np.float64]
-    policies: NDArray[np.float64]
-    next_policy: NDArray[np.float64]
-    gains: NDArray[np.float64]
-    weighted_gains: NDArray[np.float64]
-    unichain: NDArray[np.bool_]
-    q_values: NDArray[np.float64]
-    evaluated: NDArray[np.bool_]
-    q_hats: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    temperatures: NDArray[np.float64] | None
-    surprises: NDArray[np.float64] | None
-    predictions: NDArray[np.float64] | None
+    lengths: Integers
+    rewards: Array
+    policies: Array
+    next_policy: Array
+    gains: Array
+    weighted_gains: Array
+    unichain: Mask
+    q_values: Array
+    evaluated: Mask
+    q_hats: Array
+    weights: Array
+    temperatures: Array | None
+    surprises: Array | None
+    predictions: Array | None
     reward_scale: float
 
 
@@ -103,7 +104,7 @@ def exact_phases(result: Result, against: Comparator) -> Iterator[Phases]:
         )  # fmt: skip
 
 
-def without_rare(policies: NDArray[np.float64]) -> NDArray[np.float64]:
+def without_rare(policies: Array) -> Array:
     """Policies whose actions of probability below RARE have the probability 0; others are the same to the bit."""
     rare = (policies > 0.0) & (policies < RARE)
     kept = np.where(rare, 0.0, policies)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.errors import DoesNotExist
-from aapi.statistics import band
+from aapi.statistics import confidence_band
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from aapi.statistics import Band
+    from aapi.array_types import Array, Mask
+    from aapi.statistics import ConfidenceBand
     from aapi.theory.phases import Comparator, Phases
 
 STIFF = 1e6  # times the rewards: a Q that is larger
@@ -41,29 +40,29 @@ class Decomposition:
                     precision can subtract; there the estimation is what the second identity leaves
     """
 
-    regret: NDArray[np.float64]
-    noise: NDArray[np.float64]
-    pseudo_regret: NDArray[np.float64]
-    estimation: NDArray[np.float64]
-    online_learning: NDArray[np.float64]
-    confinement: NDArray[np.float64]
-    unevaluated: NDArray[np.float64]
-    residual: NDArray[np.float64]
-    stiff: NDArray[np.bool_]
+    regret: Array
+    noise: Array
+    pseudo_regret: Array
+    estimation: Array
+    online_learning: Array
+    confinement: Array
+    unevaluated: Array
+    residual: Array
+    stiff: Mask
 
-    def part(self, name: str) -> NDArray[np.float64]:
+    def part(self, name: str) -> Array:
         """One of PARTS, ([runs,] phases)."""
         return np.asarray(vars(self)[name])
 
-    def cumulated(self, part: str) -> NDArray[np.float64]:
+    def cumulated(self, part: str) -> Array:
         """The sum over the phases so far of one of PARTS, ([runs,] phases)."""
         return np.asarray(np.cumsum(self.part(part), axis=-1))
 
-    def band(self, part: str) -> Band:
+    def band(self, part: str) -> ConfidenceBand:
         """The mean over runs of `cumulated`, with a 95 % interval in each phase."""
-        return band(self.cumulated(part))
+        return confidence_band(self.cumulated(part))
 
-    def total(self, part: str) -> NDArray[np.float64]:
+    def total(self, part: str) -> Array:
         """The sum over all phases of one of PARTS, ([runs])."""
         return np.asarray(self.part(part).sum(axis=-1))
 
@@ -87,7 +86,7 @@ def decompose(phases: Phases, against: Comparator) -> Decomposition:
     return Decomposition(**parts, residual=np.asarray(_residual(parts, phases)), stiff=stiff)
 
 
-def _residual(parts: dict[str, NDArray[np.float64]], phases: Phases) -> float:
+def _residual(parts: dict[str, Array], phases: Phases) -> float:
     """How far both identities are off."""
     largest = max(float(np.abs(part).max(initial=0.0)) for part in parts.values())
     largest = max(largest, phases.reward_scale * float(phases.lengths.max()))

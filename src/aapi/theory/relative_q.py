@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array
     from aapi.theory.phases import Phases
 
 LEAST_CHANGE = 1e-8  # of a policy; below, a quotient would be made of rounding errors
@@ -24,9 +23,9 @@ class RelativeQ:
     q_size: max_{x,a} |Q_{π_k}|, of all phases.
     """
 
-    policy_change: NDArray[np.float64]
-    q_change: NDArray[np.float64]
-    q_size: NDArray[np.float64]
+    policy_change: Array
+    q_change: Array
+    q_size: Array
 
     @property
     def constant(self) -> float:

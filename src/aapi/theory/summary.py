@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from aapi.statistics import band
+from aapi.statistics import confidence_band
 from aapi.theory.evaluation_error import ERROR_NORMS
 from aapi.theory.regret import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from aapi.array_types import Array, Integers
     from aapi.json_types import Json, JsonObject
     from aapi.theory.analysis import Analysis
     from aapi.theory.bounds import BoundCheck
@@ -38,11 +37,11 @@ def summary(analysis: Analysis, checks: Sequence[BoundCheck]) -> JsonObject:
     return _json_object({
         "runs": analysis.num_runs, "phases": len(ends), "optimal_gain": analysis.against.gain,
         "residual": parts.residual.max(), "multichain": analysis.multichain, "stiff": parts.stiff.sum(),
-        "totals": {part: band(values[:, -1]) for part, values in shown.items()},
+        "totals": {part: confidence_band(values[:, -1]) for part, values in shown.items()},
         "curves": {"steps": ends[shown_phases]}
-        | {part: band(values[:, shown_phases]) for part, values in shown.items()},
+        | {part: confidence_band(values[:, shown_phases]) for part, values in shown.items()},
         "errors": {"steps": ends[analysis.evaluated][shown_evaluated]}
-        | {norm: band(analysis.errors.norm(norm)[:, shown_evaluated]) for norm in ERROR_NORMS},
+        | {norm: confidence_band(analysis.errors.norm(norm)[:, shown_evaluated]) for norm in ERROR_NORMS},
         "online_learning": terms,
         "relative_q": analysis.relative_q.constant,
         "pairs": [_check(check) for check in checks],
@@ -60,15 +59,17 @@ def examination_summary(found: Examination) -> JsonObject:
         },
         "theorem": found.theorem, "recommended_phase_length": found.phase_lengths,
         "growth": {
-            name: {"steps": growth.steps, "phase_lengths": growth.phase_lengths, "regret": band(growth.regrets.T),
-                   "exponent": growth.exponent}
+            name: {
+                "steps": growth.steps, "phase_lengths": growth.phase_lengths,
+                "regret": confidence_band(growth.regrets.T), "exponent": growth.exponent,
+            }
             for name, growth in found.growth.items()
         },
         "exact": found.exact, "refused": found.refused,
     })  # fmt: skip
 
 
-def online_terms(analysis: Analysis) -> dict[str, NDArray[np.float64]] | None:
+def online_terms(analysis: Analysis) -> dict[str, Array] | None:
     """Regret of online learning and the terms of its bound in each state, in the units of R2: times τ and μ_*.
 
     Means over runs. None where there are none, or where R2 is no sum over states; see `Analysis.unit`.
@@ -86,7 +87,7 @@ def _check(check: BoundCheck) -> dict[str, object]:
     return named | {"holds": check.holds if check.bound is not None and math.isfinite(check.bound) else None}
 
 
-def _thinned(count: int) -> NDArray[np.int64]:
+def _thinned(count: int) -> Integers:
     return np.unique(np.linspace(0, max(count - 1, 0), min(POINTS, count)).round().astype(np.int64))
 
 

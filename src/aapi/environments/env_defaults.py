@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Known:
-    """Bounds for features, and the ending rule; see `Continuing`. None: the environment's own."""
+class EnvDefaults:
+    """Bounds for features, None for the environment's own; and the ending rule, see `Continuing`."""
 
     low: tuple[float, ...] | None = None
     high: tuple[float, ...] | None = None
@@ -24,16 +24,15 @@ class Known:
 # are as in Hao et al. (2021). MountainCar and Acrobot pay −1 for every step, so that the goal needs a reward.
 _HIGH = (2.4, 3.0, math.radians(15.0), 3.5)
 _LOW = tuple(-bound for bound in _HIGH)
-_CARTPOLE = Known(_LOW, _HIGH, "shortfall", 200)
-KNOWN = {
-    "CartPole-v0": _CARTPOLE,
-    "CartPole-v1": _CARTPOLE,
-    "aapi/CartPole-v0": Known(_LOW, _HIGH),
-    "MountainCar-v0": Known(ending=100.0),
-    "Acrobot-v1": Known(ending=100.0),
+_BY_ID = {
+    "CartPole-v0": EnvDefaults(_LOW, _HIGH, "shortfall", 200),
+    "CartPole-v1": EnvDefaults(_LOW, _HIGH, "shortfall", 200),
+    "aapi/CartPole-v0": EnvDefaults(_LOW, _HIGH),
+    "MountainCar-v0": EnvDefaults(ending=100.0),
+    "Acrobot-v1": EnvDefaults(ending=100.0),
 }
 
 
-def known(env: Env) -> Known:
+def env_defaults(env: Env) -> EnvDefaults:
     """The bounds and the ending rule of an environment, by its id."""
-    return KNOWN.get(env.spec.id if env.spec else "", Known())
+    return _BY_ID.get(env.spec.id if env.spec else "", EnvDefaults())

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 from commands import run
 
-from aapi.cli.sweep import EXAMPLES
+from aapi.cli.studies import SWEEP_EXAMPLES
 from aapi.experiments import FIGURES, Store, Study, read_study, reproduction
 from aapi.experiments.paper_studies import PRESETS, Preset
 
@@ -43,8 +43,8 @@ def test_the_figures_are_those_of_the_paper():
     shared = {}
     for name in FIGURES:
         for cell in studies[name].cells():
-            assert (cell.runs, len(cell.candidates)) == (50, 13)
-            assert cell.seed != cell.tuning_seed
+            assert (cell.plan.runs, len(cell.candidates)) == (50, 13)
+            assert cell.plan.seed != cell.plan.tuning_seed
             if cell.algorithm != "rlsvi":
                 settings = {k: v for k, v in cell.candidates[0].settings.items() if k != "eta"}
                 assert shared.setdefault(cell.problem.label, settings) == settings
@@ -91,7 +91,7 @@ def test_sweep_prints_stores_and_goes_on(capsys, study, tmp_path):
     again = run(capsys, "sweep", study, "--out", str(tmp_path / "a"), "--json")[1]
     assert {row["runs"] for row in json.loads(again)["rows"]} == {3}
     with Store(tmp_path / "a", write=False) as store:
-        commands = [session["plan"]["lines"][0]["study"] for session in store.sessions()]
+        commands = [session["plans"][0].study for session in store.sessions()]
     assert commands == ["study", "study"]
     more = run(capsys, "sweep", study, "--out", str(tmp_path / "a"), "--json", "--runs", "5", "--seed", "3")[1]
     assert {row["runs"] for row in json.loads(more)["rows"]} == {5}
@@ -120,7 +120,7 @@ def test_bad_input_is_one_line_and_status_2(capsys, tmp_path, arguments, message
 
 
 def test_the_study_that_help_shows_is_one(tmp_path):
-    text = textwrap.dedent(EXAMPLES.partition("a study file:\n")[2].partition("examples:")[0])
+    text = textwrap.dedent(SWEEP_EXAMPLES.partition("a study file:\n")[2].partition("examples:")[0])
     (tmp_path / "study.toml").write_text(text)
     cells = read_study(tmp_path / "study.toml").cells()
     assert len(cells) == 2 * (1 + 2)
