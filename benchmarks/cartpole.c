@@ -1,7 +1,7 @@
 /* A softmax policy that is linear in Fourier features, in C: what action selection in `aapi` is measured against.
  *
- * One observation after the other, as a policy meets them. Floating-point operations come in the order of the library,
- * so that both compute the same bits; for the same reason it is compiled without contraction to fused multiply-adds. */
+ * One observation after the other, as a policy meets them. The compiler may use fused multiply-adds and the C library its
+ * own exp, sin and cos, so that the last digits differ from the library's. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -93,14 +93,14 @@ def against_c(repeats: int = 15) -> None:
         return probabilities_in_c(act, basis, policy, observations)
 
     found = ours()
-    assert np.array_equal(found, theirs())
+    assert np.allclose(found, theirs(), rtol=1e-9)
     assert 0.0 < found.min() < found.max() < 1.0  # a temperature that matters
     times = in_turn(repeats, ours, theirs, lambda: simulation.rollout(stretch, count))
     print(
         f"CartPole, {basis.num_features} Fourier features, {NUM_SAMPLED} differences × 2 actions, {count:,} steps, ",
         end="",
     )
-    print(f"1 thread, median of {repeats}; probabilities bit-identical to C")
+    print(f"1 thread, median of {repeats}; probabilities equal to C's up to 1e-9")
     names = ("aapi, probabilities", "C, probabilities", "aapi, rollout: features, draws and dynamics")
     for name, row in zip(names, times, strict=True):
         print(f"  {name:43} {1e6 * statistics.median(row) / count:5.2f} µs per step")

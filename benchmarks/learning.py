@@ -17,7 +17,7 @@ import numpy as np
 
 import aapi
 from aapi.batch import simulator
-from aapi.environments import deep_sea, ergodic, garnet
+from aapi.environments import deep_sea, ergodic
 from aapi.evaluation import MonteCarlo
 from aapi.features import OneHot
 from aapi.kernels.random import streams
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
 
 NUM_RUNS = 50
-FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC")
+FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
 SMALL_RUN = """
 import aapi
 from aapi.environments import ergodic
@@ -60,7 +60,7 @@ def median_ratio(numerators: list[float], denominators: list[float]) -> float:
 
 
 class Model(ctypes.Structure):
-    """The model's tables, as reference.c declares them."""
+    """The model's tables, as plain.c declares them."""
 
     _fields_ = [
         *((name, ctypes.c_int64) for name in ("num_states", "num_actions")),
@@ -69,10 +69,10 @@ class Model(ctypes.Structure):
 
 
 class Settings(ctypes.Structure):
-    """The algorithm's settings, as reference.c declares them."""
+    """The algorithm's settings, as plain.c declares them."""
 
     _fields_ = [
-        *((name, ctypes.c_int64) for name in ("num_phases", "phase_length", "horizon", "centre")),
+        *((name, ctypes.c_int64) for name in ("num_phases", "phase_length", "horizon")),
         *((name, ctypes.c_double) for name in ("ridge", "eta")),
     ]
 
@@ -88,66 +88,46 @@ def compiled(source: str, name: str, *arguments: Any) -> Any:
     return function
 
 
-def compile_reference() -> Any:
-    """The C reference's `learn`."""
-    structures = ctypes.POINTER(Model), ctypes.POINTER(Settings)
-    return compiled("reference.c", "learn", *structures, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3)
-
-
 class Contest:
-    """The same learning in aapi and in C: one-hot features, H = 10, centred, ridge 1, η = 0.3."""
+    """The same learning in aapi and in plain C: one-hot features, H = 10, centred, ridge 1, η = 0.3."""
 
-    def __init__(self, learn: Any, mdp: FiniteMDP, phase_length: int, num_phases: int) -> None:
-        self.mdp = mdp
-        self.learn = learn
-        self.num_steps = num_phases * phase_length
+    def __init__(self, mdp: FiniteMDP, phase_length: int, num_phases: int) -> None:
+        structures = ctypes.POINTER(Model), ctypes.POINTER(Settings)
+        self.learn = compiled("plain.c", "learn", *structures, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 2)
+        self.mdp, self.num_steps = mdp, num_phases * phase_length
         self.algorithm = aapi.AAPI(phase_length=phase_length, evaluate=MonteCarlo(10, centre=True, ridge=1.0), eta=0.3)
-        self.settings = Settings(num_phases, phase_length, 10, 1, 1.0, 0.3)
+        self.settings = Settings(num_phases, phase_length, 10, 1.0, 0.3)
 
-    def ours(self, threads: int = 1, grid: list[int] | None = None) -> aapi.Result:
-        """By aapi."""
-        return aapi.run(
-            self.algorithm, self.mdp, self.num_steps, NUM_RUNS, features=OneHot(), threads=threads, grid=grid
-        )
+    def ours(self, threads: int = 1) -> NDArray[np.float64]:
+        """By aapi: the average rewards of the runs."""
+        result = aapi.run(self.algorithm, self.mdp, self.num_steps, NUM_RUNS, features=OneHot(), threads=threads)
+        return result.cumulated[:, -1] / self.num_steps
 
-    def theirs(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]:
-        """By C, tables and all: rewards per run and phase, next policies, final streams."""
+    def theirs(self) -> NDArray[np.float64]:
+        """By C, tables and all."""
         tables = transition_tables(self.mdp)
-        shape = (NUM_RUNS, self.mdp.num_states, self.mdp.num_actions)
         names = ("starts", "thresholds", "successors", "alternatives", "rewards")
-        model = Model(*shape[1:], *(getattr(tables, name).ctypes.data for name in names))
-        rewards, policies = np.empty((NUM_RUNS, self.settings.num_phases)), np.empty(shape)
-        state = streams(0, range(NUM_RUNS))
-        out = (array.ctypes.data for array in (state, rewards, policies))
+        arrays = (getattr(tables, name).ctypes.data for name in names)
+        model = Model(self.mdp.num_states, self.mdp.num_actions, *arrays)
+        rewards, state = np.empty(NUM_RUNS), streams(0, range(NUM_RUNS))
+        out = (array.ctypes.data for array in (state, rewards))
         assert self.learn(model, self.settings, NUM_RUNS, self.mdp.initial_state, *out) == 0
-        return rewards, policies, state
-
-    def check(self) -> None:
-        """Both compute the same bits: rewards of every run and phase, policies, and what is left of the streams."""
-        rewards, policies, state = self.theirs()
-        result = self.ours(grid=[self.num_steps])  # no cuts within phases: C adds up a phase in one go
-        assert np.array_equal(result.rewards, rewards)
-        assert np.array_equal(result.next_policy, policies)
-        simulation = simulator(self.mdp, OneHot(), 0, result.grid)(range(NUM_RUNS))
-        for _ in aapi.play(self.algorithm, simulation, self.num_steps):
-            pass
-        assert np.array_equal(simulation.streams, state)
+        return rewards / self.num_steps
 
 
 def against_c(repeats: int = 7) -> None:
     """50 states × 5 actions, the whole learning loop."""
-    learn = compile_reference()
-    Contest(learn, ergodic(50, 5), 1000, 20).check()
-    Contest(learn, garnet(50, 5, 4), 1000, 20).check()  # sums of its rewards are rounded: their order would show
-    contest = Contest(learn, ergodic(50, 5), 1000, 500)
+    contest = Contest(ergodic(50, 5), 1000, 500)
     ours, theirs, both = in_turn(repeats, contest.ours, contest.theirs, lambda: contest.ours(threads=2))
-    assert np.array_equal(contest.ours(threads=2).rewards, contest.theirs()[0])
+    assert np.array_equal(contest.ours(threads=2), contest.ours())
+    apart = np.abs(contest.ours().mean() - contest.theirs().mean()) / contest.ours().mean()
+    assert apart < 0.001  # the same algorithm, though not the same bits
     steps = NUM_RUNS * contest.num_steps
     print(f"AAPI on 50 states × 5 actions, τ = 1000, {NUM_RUNS} runs of {contest.num_steps:,} steps, ", end="")
-    print(f"median of {repeats}; rewards, policies and streams bit-identical to C")
+    print(f"median of {repeats}; a plain C program, one run after the other, earns the same up to {apart:.1e}")
     for name, times in (("aapi, 1 thread", ours), ("C, 1 thread", theirs), ("aapi, 2 threads", both)):
         median = statistics.median(times)
-        print(f"  {name:15} {median:6.2f} s  {1e-6 * steps / median:6.1f} million steps/s")
+        print(f"  {name:15} {median:6.2f} s  {1e9 * median / steps:5.1f} ns a step")
     print(f"  time ratio aapi / C: {median_ratio(ours, theirs):.2f}; ", end="")
     print(f"two threads are {median_ratio(ours, both):.2f} × as fast as one")
 

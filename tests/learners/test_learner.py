@@ -11,10 +11,9 @@ from experience import rollout
 
 import aapi
 from aapi import theory
-from aapi.batch import simulator, space_of
-from aapi.environments import cartpole, ergodic, river_swim
+from aapi.batch import simulator
+from aapi.environments import ergodic, river_swim
 from aapi.errors import InvalidInput
-from aapi.evaluation import MonteCarlo
 from aapi.exploration import Discovery, UniformShare
 from aapi.kernels.random import draw
 from aapi.learners import Phase, Session, Uniform
@@ -281,19 +280,3 @@ def test_what_is_no_learner_is_refused_in_one_line():
         with pytest.raises(InvalidInput, match=r"a subclass of aapi\.Learner with init, act and update") as error:
             aapi.run(wrong, MDP, 100)
         assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("env", [MDP, cartpole()], ids=["tables", "weights"])
-def test_nobody_can_write_to_what_was_learnt_through_a_phase(env):
-    learner = aapi.AAPI(phase_length=60, evaluate=MonteCarlo(5))
-    for phase in aapi.play(learner, simulator(env)(range(2)), 180):
-        policies = [vars(each) if dataclasses.is_dataclass(each) else {"table": each} for each in
-                    (phase.policy, phase.next_policy, phase.temperature)]  # fmt: skip
-        arrays = [phase.q_hat, phase.prediction, *(array for each in policies for array in each.values())]
-        for array in arrays:
-            if isinstance(array, np.ndarray):
-                with pytest.raises(ValueError, match="read-only"):
-                    array[:] = 0.0
-        states = np.zeros((2, 1), dtype=np.int32) if env is MDP else np.zeros((2, 1, 4))
-        space = space_of(env)
-        assert space.probabilities(space.check_policy(phase.policy, 2), states).sum() == pytest.approx(2.0)

@@ -4,12 +4,13 @@ from experience import rollout, shape_of, uniform
 from hypothesis import given
 from support import dense_transitions, models
 
+from aapi.approximation.tabular import _cumulate
 from aapi.batch import simulator
 from aapi.environments import access_control, deep_sea
 from aapi.features import Coordinates, OneHot
 from aapi.mdp import FiniteMDP
-from aapi.simulation import transition_tables
-from aapi.simulation.finite import _roll
+from aapi.simulation import finite, transition_tables
+from aapi.simulation.finite import LANES, _roll
 
 
 @given(models())
@@ -61,10 +62,12 @@ def test_rounding_at_the_top_end_falls_to_the_last_possible_action():
     mdp = FiniteMDP(np.ones((1, 4, 1)), np.zeros((1, 4)))
     simulation, t = simulate(mdp, 1), transition_tables(mdp)
     policy = np.array([[[0.0, 0.3, 0.3, 0.0]]])  # what is missing to one stands for rounding, much enlarged
+    cumulated = np.empty_like(policy)
+    assert not _cumulate(policy, cumulated)
     states, actions = np.empty((2, 1, 1000), dtype=np.int32)
     rewards, sums = np.empty((1, 1000)), np.empty((1, 1))
     taken, met = _roll(
-        t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, np.array([1000]), None,
+        t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, cumulated, np.array([1000]), None, LANES,
         simulation.state, simulation.streams, states, actions, rewards, sums,
     )  # fmt: skip
     assert (taken, met) == (1000, False)
@@ -92,3 +95,15 @@ def test_deep_sea_100_costs_no_dense_matrix():
     assert len(tables.successors) == 20_000
     assert Coordinates()(mdp).num_features == 400
     rollout(simulation, uniform(simulation), 100)
+
+
+@pytest.mark.parametrize("lanes", [1, 4, 6, 13])
+def test_runs_that_are_stepped_in_turn_do_not_know_of_each_other(lanes, monkeypatch):
+    mdp = access_control(3)
+    policy = np.random.default_rng(1).dirichlet(np.ones(2), size=(11, mdp.num_states))
+    expected = [rollout(simulator(mdp, OneHot(), 5)([run]), policy[run : run + 1], 300) for run in range(11)]
+    monkeypatch.setattr(finite, "LANES", lanes)
+    found = rollout(simulate(mdp, 11, seed=5), policy, 300)
+    for name in ("states", "actions", "rewards", "last_state", "reward_sums", "streams"):
+        alone = np.concatenate([vars(data)[name] for data in expected])
+        assert vars(found)[name].tobytes() == alone.tobytes(), name

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.errors import InvalidInput
+from aapi.kernels.elementary import exp
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
@@ -31,26 +32,30 @@ def boltzmann(index: Array, temperature: Array) -> Array:
 
 @kernel
 def _fill(index: Any, temperature: Any, policy: Any) -> Any:
+    """Run by run; false if a sum is not finite. Divisions and `exp` are done in flat loops, by vector instructions."""
     num_runs, num_states, num_actions = index.shape
+    divisors = np.empty((num_states, num_actions))
+    flat_divisors = divisors.ravel()
     for run in range(num_runs):
+        weights = policy[run].ravel()
         for x in range(num_states):
             top = index[run, x, 0]
             for a in range(1, num_actions):
                 top = max(top, index[run, x, a])
-            heat = temperature[run, x]
-            total = 0.0
-            for a in range(num_actions):
-                below = index[run, x, a] - top
-                if below == 0.0:
-                    weight = 1.0
-                elif heat == 0.0:
-                    weight = 0.0
-                else:
-                    weight = math.exp(below / heat)
-                policy[run, x, a] = weight
-                total += weight
-            if not total < math.inf or not abs(top) < math.inf:
+            if not abs(top) < math.inf:
                 return False
             for a in range(num_actions):
-                policy[run, x, a] /= total
+                policy[run, x, a] = index[run, x, a] - top
+                divisors[x, a] = temperature[run, x]
+        for i in range(weights.size):
+            weights[i] = exp(0.0 if weights[i] == 0.0 else weights[i] / flat_divisors[i])
+        for x in range(num_states):
+            total = 0.0
+            for a in range(num_actions):
+                total += policy[run, x, a]
+            if not total < math.inf:
+                return False
+            divisors[x] = total
+        for i in range(weights.size):
+            weights[i] /= flat_divisors[i]
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from aapi.approximation.reservoir import root_of_squares
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import TILES, fill_features
+from aapi.kernels.elementary import exp
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import LANES, aligned_zeros, dot, weigh
 from aapi.kernels.random import draw
@@ -163,7 +163,7 @@ def softmax(index: Any, top: Any, heat: Any, probabilities: Any) -> None:
     total = 0.0
     for a in range(index.size):
         below = index[a] - top
-        weight = 1.0 if below == 0.0 else 0.0 if heat == 0.0 else math.exp(below / heat)
+        weight = 1.0 if below == 0.0 else 0.0 if heat == 0.0 else exp(below / heat)
         probabilities[a] = weight
         total += weight
     for a in range(index.size):

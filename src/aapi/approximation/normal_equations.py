@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.features.basis import FOURIER, TILES, fill_features, fill_waves, scaled
+from aapi.kernels.elementary import sin_cos
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import add_product, add_row, aligned_zeros, factorise, solve_factorised
 
@@ -135,9 +136,10 @@ def _fill_half(
     for j in range(first, last):
         angle = math.pi * scaled(basis, observation, j)
         shift += angle
-        filled = fill_waves(math.cos(angle), math.sin(angle), 2 * basis.order, real, imaginary, filled, False)
+        sine, cosine = sin_cos(angle)
+        filled = fill_waves(cosine, sine, 2 * basis.order, real, imaginary, filled, False)
     # {−order … order}ⁿ is {0 … 2 order}ⁿ moved back by `order` in each coordinate.
-    cosine, sine = math.cos(basis.order * shift), math.sin(basis.order * shift)
+    sine, cosine = sin_cos(basis.order * shift)
     middle = filled // 2
     for i in range(filled - middle):
         cosines[i] = real[middle + i] * cosine + imaginary[middle + i] * sine

@@ -54,14 +54,25 @@ class Tabular(QSpace):
 
     def check_policy(self, policy: Array, runs: int) -> Array:
         """A table of probabilities, or an error."""
+        return self._cumulate(policy, runs)[0]
+
+    def cumulate(self, policy: Array, runs: int) -> Array:
+        """π(0|x) + … + π(a|x) of a policy, and 2 from the last possible action on; or an error.
+
+        An action is drawn as the first at which this exceeds a number from [0, 1): never one that is not possible.
+        """
+        return self._cumulate(policy, runs)[1]
+
+    def _cumulate(self, policy: Array, runs: int) -> tuple[Array, Array]:
         table = as_numbers(policy, "policies")
         if table.shape != self.shape(runs):
             raise InvalidInput(
                 f"policies must have the shape {self.shape(runs)}, (runs, states, actions), not {table.shape}"
             )
-        if not (table.min() >= 0.0 and np.abs(table.sum(axis=2) - 1.0).max() <= 1e-9):
+        cumulated = np.empty_like(table)
+        if not _cumulate(table, cumulated):
             raise InvalidInput("policies must be probabilities, which sum to one over the actions")
-        return table
+        return table, cumulated
 
     def softmax(self, index: Array, temperature: Temperature) -> Array:
         """A table of π(a|x) ∝ exp(index(x, a)/temperature(x))."""
@@ -176,6 +187,27 @@ def _broadcast(temperature: Temperature, shape: tuple[int, int]) -> Array:
             f"(runs, states), not {given.shape}"
         )
     return np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
+
+
+@kernel
+def _cumulate(policy: Any, cumulated: Any) -> Any:
+    """Running sums over the actions, and 2 from the last possible action on; false if these are no probabilities."""
+    num_runs, num_states, num_actions = policy.shape
+    for run in range(num_runs):
+        for x in range(num_states):
+            total, last, least = 0.0, 0, 0.0
+            for a in range(num_actions):
+                probability = policy[run, x, a]
+                least = min(least, probability)
+                if probability > 0.0:
+                    last = a
+                total += probability
+                cumulated[run, x, a] = total
+            for a in range(last, num_actions):
+                cumulated[run, x, a] = 2.0
+            if not (least >= 0.0 and abs(total - 1.0) <= 1e-9):
+                return False
+    return True
 
 
 @kernel

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from aapi.environments.continuous_problem import ContinuousProblem
+from aapi.kernels.elementary import sin_cos
 from aapi.kernels.jit import kernel
 from aapi.kernels.random import draw
 
@@ -48,7 +49,7 @@ def step(state: Any, action: Any, stream: Any) -> Any:
     """The reward; `state` becomes its successor, by Euler's method."""
     x, speed, angle, turn = state[0], state[1], state[2], state[3]
     push = FORCE if action == 1 else -FORCE
-    sine, cosine = math.sin(angle), math.cos(angle)
+    sine, cosine = sin_cos(angle)
     pressed = (push + MOMENT * (turn * turn) * sine) / MASS
     bend = (GRAVITY * sine - cosine * pressed) / (HALF_LENGTH * (4.0 / 3.0 - POLE_MASS * (cosine * cosine) / MASS))
     state[0] = x + SECONDS * speed

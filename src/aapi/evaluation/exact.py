@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import scipy.sparse
 
 from aapi.errors import InvalidInput
 from aapi.evaluation.evaluation import Evaluation
+from aapi.kernels.elimination import eliminate, solve_eliminated, solve_transposed
+from aapi.kernels.jit import kernel
+from aapi.kernels.krylov import solve_sparse, sort_entries
+from aapi.kernels.linalg import dot
 from aapi.mdp import policy_values
 
 if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace
-    from aapi.array_types import Array, Mask
+    from aapi.array_types import Array, Integers, Mask
     from aapi.mdp import FiniteMDP
     from aapi.memory import Experience
 
 
-# Up to so many states, dense matrices of all policies at once cost less than evaluating one policy after the other.
-MAX_BATCHED_STATES = 500
-MAX_BATCHED_SPARSE_STATES = 200
-BATCHED = 1 << 21  # numbers in the matrices of one batch
+DENSE_STATES = 200  # up to so many, matrices are eliminated whole
 ACCURACY = 1e-9
+ITERATED, MOST_PRODUCTS = 1e-13, 400  # root mean square error of iterations, and how many there may be
 LARGEST_BIAS = 1e6  # times the rewards; a policy with a larger one hardly ever leaves some states, and takes more care
 
 
@@ -61,45 +64,104 @@ def exact_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array]:
 def batched_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array, Mask]:
     """Gains, Q-functions, and which policies have none of them yet, since they need more care.
 
-    Small unichain models are solved all at once. I − P_π + 1 e_sᵀ is invertible just where π has one recurrent class;
-    policies for which it is not, or hardly, are left out.
+    I − P_π + 1 e_sᵀ is invertible just where π has one recurrent class; policies for which it is not, or hardly, are
+    left out.
     """
     gains, q_values = np.empty(policies.shape[:2]), np.empty(policies.shape)
-    failed = np.ones(len(policies), dtype=bool)
-    if mdp.num_states > (MAX_BATCHED_SPARSE_STATES if mdp.is_sparse else MAX_BATCHED_STATES):
-        return gains, q_values, failed
-    rows = mdp.transitions.toarray() if mdp.is_sparse else mdp.transitions
-    transitions = np.ascontiguousarray(rows).reshape(*mdp.rewards.shape, mdp.num_states)
-    size = max(1, BATCHED // mdp.num_states**2)
-
-    def solve(part: slice) -> None:
-        failed[part] = ~_solve_together(transitions, mdp.rewards, policies[part], gains[part], q_values[part])
-
-    for start in range(0, len(policies), size):
-        try:
-            solve(slice(start, start + size))
-        except np.linalg.LinAlgError:  # one of them has several classes; the others must not notice
-            for k in range(start, min(start + size, len(policies))):
-                with contextlib.suppress(np.linalg.LinAlgError):
-                    solve(slice(k, k + 1))
-    return gains, q_values, failed
+    fits = np.empty(len(policies), dtype=bool)
+    _solve(*_rows(mdp), mdp.rewards, np.ascontiguousarray(policies), gains, q_values, fits)
+    return gains, q_values, ~fits
 
 
-def _solve_together(transitions: Array, rewards: Array, policies: Array, gains: Array, q_values: Array) -> Mask:
-    """Fill in gains and Q-functions; true for the policies for which that went well."""
-    n = len(rewards)
-    # (policies, states, 1, actions) @ (states, actions, states): a product for each of them, whatever the batch.
-    matrix = np.eye(n) - (policies[:, :, None, :] @ transitions)[:, :, 0, :]
-    earned = np.einsum("kxa,xa->kx", policies, rewards)
-    matrix[:, :, 0] += 1.0
-    unit = np.zeros(n)
+@functools.lru_cache(8)
+def _rows(mdp: FiniteMDP) -> tuple[Integers, Integers, Array]:
+    """The transitions of a model, pair by pair: where those of each begin, successors, probabilities."""
+    rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
+    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data
+
+
+@kernel
+def _solve(
+    begins: Any, successors: Any, probabilities: Any, rewards: Any, policies: Any, gains: Any, q_values: Any, fits: Any
+) -> None:
+    """Gains and Q-functions of the policies for which that goes well, one after the other."""
+    num_states, num_actions = rewards.shape
+    earned, bias, mu = np.empty(num_states), np.empty(num_states), np.empty(num_states)
+    for k in range(policies.shape[0]):
+        policy, q = policies[k], q_values[k]
+        for x in range(num_states):
+            earned[x] = dot(policy[x], rewards[x])
+        if num_states <= DENSE_STATES:
+            sound = _eliminated(begins, successors, probabilities, policy, earned, bias, mu)
+        else:
+            sound = _iterated(begins, successors, probabilities, policy, earned, bias, mu)
+        if not sound:
+            fits[k] = False
+            continue
+        gain = dot(mu, earned)
+        gains[k] = gain
+        bias -= dot(mu, bias)
+        largest, error = 0.0, 0.0
+        for x in range(num_states):
+            value = 0.0
+            for a in range(num_actions):
+                pair = x * num_actions + a
+                total = rewards[x, a] - gain
+                largest = max(largest, abs(rewards[x, a]))
+                for e in range(begins[pair], begins[pair + 1]):
+                    total += probabilities[e] * bias[successors[e]]
+                q[x, a] = total
+                value += policy[x, a] * total
+            error = max(error, abs(value - bias[x]))
+        scale = largest + np.abs(bias).max()
+        fits[k] = error <= ACCURACY * scale and mu.min() >= -ACCURACY and scale <= LARGEST_BIAS * largest
+
+
+@kernel
+def _eliminated(
+    begins: Any, successors: Any, probabilities: Any, policy: Any, earned: Any, bias: Any, mu: Any
+) -> Any:  # fmt: skip
+    """(I − P_π + 1 e_sᵀ) bias = earned, and the stationary distribution, by elimination; false if that is singular."""
+    num_states, num_actions = policy.shape
+    matrix, order = np.zeros((num_states, num_states)), np.empty(num_states, dtype=np.int64)
+    for x in range(num_states):
+        matrix[x, x] += 1.0
+        matrix[x, 0] += 1.0
+        for a in range(num_actions):
+            pair = x * num_actions + a
+            for e in range(begins[pair], begins[pair + 1]):
+                matrix[x, successors[e]] -= policy[x, a] * probabilities[e]
+    if not eliminate(matrix, order) > 0.0:
+        return False
+    unit = np.zeros(num_states)
     unit[0] = 1.0
-    mu = np.linalg.solve(matrix.transpose(0, 2, 1), np.broadcast_to(unit, gains.shape)[:, :, None])[:, :, 0]
-    bias = np.linalg.solve(matrix, earned[:, :, None])[:, :, 0]
-    gains[:] = np.einsum("kx,kx->k", mu, earned)[:, None]
-    bias -= np.einsum("kx,kx->k", mu, bias)[:, None]
-    q_values[:] = rewards - gains[:, :, None] + (transitions @ bias[:, None, :, None])[..., 0]
-    residual = np.abs(np.einsum("kxa,kxa->kx", policies, q_values) - bias).max(axis=1)
-    scale = np.abs(rewards).max() + np.abs(bias).max(axis=1)
-    fits = (residual <= ACCURACY * scale) & (mu.min(axis=1) >= -ACCURACY)
-    return np.asarray(fits & (scale <= LARGEST_BIAS * np.abs(rewards).max()))
+    solve_eliminated(matrix, order, earned, bias)
+    solve_transposed(matrix, order, unit, mu)
+    return True
+
+
+@kernel
+def _iterated(
+    begins: Any, successors: Any, probabilities: Any, policy: Any, earned: Any, bias: Any, mu: Any
+) -> Any:  # fmt: skip
+    """The same by iterations, for matrices that are large and mostly empty; whether all is finite."""
+    num_states, num_actions = policy.shape
+    size = successors.size + num_states
+    rows, columns, values = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
+    for x in range(num_states):
+        rows[x], columns[x], values[x] = x, x, 1.0
+        for a in range(num_actions):
+            pair = x * num_actions + a
+            for e in range(begins[pair], begins[pair + 1]):
+                place = num_states + e
+                rows[place], columns[place] = x, successors[e]
+                values[place] = -policy[x, a] * probabilities[e]
+    ones, unit = np.ones(num_states), np.zeros(num_states)
+    unit[0] = 1.0
+    bias[:], mu[:] = 0.0, 1.0 / num_states
+    firsts, across, entries = sort_entries(rows, columns, values, num_states)
+    scale = np.abs(earned).max()
+    solve_sparse(firsts, across, entries, ones, unit, earned, ITERATED * scale, MOST_PRODUCTS, bias)
+    firsts, across, entries = sort_entries(columns, rows, values, num_states)
+    solve_sparse(firsts, across, entries, unit, ones, unit, ITERATED / num_states, MOST_PRODUCTS, mu)
+    return np.isfinite(bias).all() and np.isfinite(mu).all()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.linalg
 
 from aapi.checks import finite
 from aapi.evaluation.evaluation import Evaluation
 from aapi.kernels.elimination import eliminate, solve_eliminated
 from aapi.kernels.jit import kernel
+from aapi.kernels.krylov import solve_sparse, sort_entries
+from aapi.kernels.linalg import dot
 from aapi.memory import CountTransitions
 from aapi.memory.model import average_model, sampled_model
 
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from aapi.memory import Counts, Experience
 
 
-# Of more states than this, the equations are solved by sparse factors, if less than a share of the matrix is filled.
-DENSE_STATES = 120
-FILLED = 0.1
+DENSE_STATES = 30  # up to so many, elimination takes less time than iterations
+# Iterations stop at this root mean square error of the equations, as a share of the range of π's rewards. The error of
+# the data is about n^-½ after n visits: far larger for any n there will be. Rounding may not allow as much.
+ACCURACY, ROUNDING = 1e-10, 1e-14
+MOST_PRODUCTS = 2000
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class SelfConsistent(Evaluation):
         if self.bonus:
             scale = self.bonus * (data.highest - data.lowest)
             rewards += scale[:, None, None] / (data.visits + 1.0)
-        return evaluate_models(data, weights, rewards, policy)
+        return evaluate_models(data, weights, rewards, policy, seen.guess)
 
 
 @dataclass(frozen=True)
@@ -85,53 +88,82 @@ class PosteriorSampled(Evaluation):
         """Q̂_k, of shape (runs, states, actions); 0 where a state was never seen."""
         counts = seen.recall(self.memory)
         weights, rewards = sampled_model(counts, float(self.prior), seen.data.streams, np.arange(seen.runs))
-        return evaluate_models(counts, weights, rewards, policy)
+        return evaluate_models(counts, weights, rewards, policy, seen.guess)
 
 
-def evaluate_models(counts: Counts, weights: Array, rewards: Array, policy: Policy) -> Array:
-    """Q of a policy in a model for each run, whose transitions are those of `counts` with probabilities `weights`."""
+def evaluate_models(
+    counts: Counts, weights: Array, rewards: Array, policy: Policy, guess: Array
+) -> Array:  # fmt: skip
+    """Q of a policy in a model for each run, whose transitions are those of `counts` with probabilities `weights`.
+
+    guess: a Q-function that may be near, from which an iterative solution begins.
+    """
     q_hat = np.zeros_like(rewards)
-    states = counts.seen.sum(axis=1)
-    sparse = (states > DENSE_STATES) & (counts.sizes < FILLED * states**2)
-    _solve_dense(
-        counts.pairs, counts.successors, counts.sizes, counts.seen, counts.visits, weights, rewards, policy, sparse,
-        q_hat,
-    )  # fmt: skip
-    for run in np.flatnonzero(sparse).tolist():
-        _solve_sparse(counts, run, weights[run], rewards[run], policy[run], q_hat[run])
+    sparse = counts.seen.sum(axis=1) > DENSE_STATES
+    model = counts.pairs, counts.successors, counts.sizes, counts.seen, counts.visits, weights, rewards, policy
+    _solve_dense(*model, ~sparse, q_hat)
+    _solve_sparse(*model, sparse, guess, q_hat)
     return q_hat
 
 
-def _solve_sparse(counts: Counts, run: int, weights: Array, rewards: Array, policy: Array, q_hat: Array) -> None:
-    """The equations of `_solve_dense` for one run, whose matrix is mostly empty."""
-    size, num_actions = counts.sizes[run], policy.shape[1]
-    pairs, successors, weights = counts.pairs[run, :size], counts.successors[run, :size], weights[:size]
-    states = np.flatnonzero(counts.seen[run])
-    place = np.zeros(len(policy), dtype=np.int64)
-    place[states] = np.arange(len(states))
-    last = len(states)
-    ones, along = np.ones(last), np.arange(last)
-    share = counts.visits[run, states].sum(axis=1) / counts.steps
-    rows = np.concatenate([along, along, np.full(last, last), place[pairs // num_actions]])
-    columns = np.concatenate([along, np.full(last, last), along, place[successors]])
-    entries = np.concatenate([ones, ones, share, -policy.ravel()[pairs] * weights])
-    matrix = scipy.sparse.csc_array((entries, (rows, columns)), shape=(last + 1, last + 1))
-    rhs = np.append((policy[states] * rewards[states]).sum(axis=1), 0.0)
-    solution = scipy.sparse.linalg.splu(matrix).solve(rhs)
-    q_hat[states] = rewards[states] - solution[last]
-    np.add.at(q_hat.reshape(-1), pairs, weights * solution[place[successors]])
+@kernel
+def _solve_sparse(
+    pairs: Any, successors: Any, sizes: Any, seen: Any, visits: Any, weights: Any, rewards: Any, policy: Any,
+    chosen: Any, guess: Any, q_hat: Any,
+) -> None:  # fmt: skip
+    """The equations of `_solve_dense`, where matrices are mostly empty.
+
+    With W = V + λ they are (I − P_π + p ρᵀ) W = r_π, where p is the sum of each row of P_π: Σ ρ W is λ.
+    """
+    num_runs, num_states, num_actions = rewards.shape
+    place = np.empty(num_states, dtype=np.int64)
+    for run in range(num_runs):
+        if not chosen[run]:
+            continue
+        states = np.flatnonzero(seen[run])
+        size, entries = states.size, sizes[run]
+        share, rhs, leaving, solution = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+        low, high = math.inf, -math.inf
+        for i in range(size):
+            x = states[i]
+            place[x] = i
+            for a in range(num_actions):
+                share[i] += visits[run, x, a]
+                rhs[i] += policy[run, x, a] * rewards[run, x, a]
+                solution[i] += policy[run, x, a] * guess[run, x, a]
+            low, high = min(low, rhs[i]), max(high, rhs[i])
+        share /= share.sum()
+        rows, columns = np.empty(entries + size, dtype=np.int32), np.empty(entries + size, dtype=np.int32)
+        values = np.empty(entries + size)
+        for e in range(entries):
+            x, a = pairs[run, e] // num_actions, pairs[run, e] % num_actions
+            rows[e], columns[e] = place[x], place[successors[run, e]]
+            values[e] = -policy[run, x, a] * weights[run, e]
+            leaving[rows[e]] -= values[e]
+        for i in range(size):
+            rows[entries + i], columns[entries + i], values[entries + i] = i, i, 1.0
+        begins, columns, values = sort_entries(rows, columns, values, size)
+        accuracy = max(ACCURACY * (high - low), ROUNDING * max(abs(high), abs(low)))
+        solve_sparse(begins, columns, values, leaving, share, rhs, accuracy, MOST_PRODUCTS, solution)
+        gain = dot(share, solution)
+        for x in states:
+            for a in range(num_actions):
+                q_hat[run, x, a] = rewards[run, x, a] - gain
+        for e in range(entries):
+            x, a = pairs[run, e] // num_actions, pairs[run, e] % num_actions
+            q_hat[run, x, a] += weights[run, e] * (solution[place[successors[run, e]]] - gain)
 
 
 @kernel
 def _solve_dense(
     pairs: Any, successors: Any, sizes: Any, seen: Any, visits: Any, weights: Any, rewards: Any, policy: Any,
-    skip: Any, q_hat: Any,
+    chosen: Any, q_hat: Any,
 ) -> None:  # fmt: skip
     """V = r_π − λ + P_π V and Σ ρ V = 0 over the states seen; then Q̂ = r − λ + P V. Run by run."""
     num_runs, num_states, num_actions = rewards.shape
     place = np.empty(num_states, dtype=np.int64)
     for run in range(num_runs):
-        if skip[run]:
+        if not chosen[run]:
             continue
         last = 0
         for x in range(num_states):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aapi.errors import InvalidInput
+from aapi.kernels.elementary import cos, sin_cos
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
@@ -118,13 +119,14 @@ def fill_features(basis: Any, observation: Any, features: Any, work: Any) -> Non
         for j in range(dimension):
             angle = math.pi * scaled(basis, observation, j)
             last = j == dimension - 1
-            filled = fill_waves(math.cos(angle), math.sin(angle), basis.order, features, work, filled, last)
+            sine, cosine = sin_cos(angle)
+            filled = fill_waves(cosine, sine, basis.order, features, work, filled, last)
     elif basis.kind == RADIAL:
         for i in range(basis.size):
             angle = basis.vector[i]
             for j in range(dimension):
                 angle += basis.matrix[i, j] * scaled(basis, observation, j)
-            features[i] = basis.scale * math.cos(angle)
+            features[i] = basis.scale * cos(angle)
     elif basis.kind == TILES:
         features[: basis.size] = 0.0
         cells = (basis.order + 1) ** dimension
@@ -148,10 +150,11 @@ def _begin_rows(basis: Any, observations: Any, waves: Any, begun: Any) -> None:
         filled = 1
         for j in range(last):
             angle = math.pi * scaled(basis, observations[t], j)
-            filled = fill_waves(math.cos(angle), math.sin(angle), order, real, imaginary, filled, False)
+            sine, cosine = sin_cos(angle)
+            filled = fill_waves(cosine, sine, order, real, imaginary, filled, False)
         angle = math.pi * scaled(basis, observations[t], last)
         for k in range(order):
-            rest[k], rest[order + k] = math.cos((k + 1) * angle), math.sin((k + 1) * angle)
+            rest[order + k], rest[k] = sin_cos((k + 1) * angle)
         for i in range(rest.size - 2 * order):
             rest[2 * order + i] = observations[t, i]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from aapi.approximation import NORMS
 from aapi.checks import as_part, at_least, finite, one_of
 from aapi.errors import InvalidInput
+from aapi.kernels.elementary import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,5 +124,5 @@ class Scheduled(LearningRate):
             if surprise.num_phases is None:
                 raise InvalidInput("the horizon schedule needs a known number of phases; an agent has none: use sqrt")
             num_actions = max(2, surprise.num_actions)  # with one action any temperature will do
-            growth = math.sqrt(surprise.num_phases / (8.0 * math.log(num_actions)))
+            growth = math.sqrt(surprise.num_phases / (8.0 * log(float(num_actions))))
         return self.eta * growth

@@ -97,6 +97,13 @@ def _eliminate(upper: Any, k_first: Any, k_last: Any, first: Any, last: Any) -> 
             b0, b1, b2, b3 = upper[k, i + 1], upper[k + 1, i + 1], upper[k + 2, i + 1], upper[k + 3, i + 1]
             c0, c1, c2, c3 = upper[k, i + 2], upper[k + 1, i + 2], upper[k + 2, i + 2], upper[k + 3, i + 2]
             d0, d1, d2, d3 = upper[k, i + 3], upper[k + 1, i + 3], upper[k + 2, i + 3], upper[k + 3, i + 3]
+            if (
+                a0 == a1 == a2 == a3 == 0.0
+                and b0 == b1 == b2 == b3 == 0.0
+                and c0 == c1 == c2 == c3 == 0.0
+                and d0 == d1 == d2 == d3 == 0.0
+            ):  # features that are never active together, such as the rows of a grid
+                continue
             r0, r1, r2, r3 = upper[k, i:], upper[k + 1, i:], upper[k + 2, i:], upper[k + 3, i:]
             for j in range(out0.size):
                 x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]  # before anything is stored, or they would be read again

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aapi.checks import at_least
+from aapi.kernels.elementary import exp, log
 from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
@@ -18,22 +20,26 @@ if TYPE_CHECKING:
 
 _11, _17, _23, _41, _45, _19, _255 = (np.uint64(n) for n in (11, 17, 23, 41, 45, 19, 255))
 UNIT = 2.0**-53
-TAIL = 3.6541528853610088  # where the lowest of 256 layers of the same area has its tail
+# The bell is covered by 256 layers of the same area, the lowest with a tail beyond x = TAIL.
+TAIL, AREA = 3.6541528853610088, 0.004928673233974655
 
 
 def _ziggurat() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Of each layer, from the bottom: its width, the part of it below the whole layer above, e^(−width²/2).
 
-    The lowest is as wide as if its tail were part of a rectangle.
+    The lowest is as wide as if its tail were part of a rectangle. Decimal numbers have the same digits everywhere.
     """
-    bottom = math.exp(-0.5 * TAIL * TAIL)
-    area = TAIL * bottom + math.sqrt(0.5 * math.pi) * math.erfc(TAIL / math.sqrt(2.0))
-    edges = [area / bottom, TAIL]
+
+    def bell(x: Decimal) -> Decimal:
+        return (-x * x / 2).exp()
+
+    tail, area = Decimal(TAIL), Decimal(AREA)
+    edges = [area / bell(tail), tail]
     while len(edges) < 256:
-        edges.append(math.sqrt(-2.0 * math.log(area / edges[-1] + math.exp(-0.5 * edges[-1] * edges[-1]))))
-    edges.append(0.0)
-    widths = np.array(edges)
-    return widths, widths[1:] / widths[:-1], np.array([math.exp(-0.5 * x * x) for x in edges])
+        edges.append((-2 * (area / edges[-1] + bell(edges[-1])).ln()).sqrt())
+    edges.append(Decimal(0))
+    widths = np.array(edges, dtype=np.float64)
+    return widths, widths[1:] / widths[:-1], np.array([bell(x) for x in edges], dtype=np.float64)
 
 
 EDGES, INNER, HEIGHTS = _ziggurat()
@@ -103,11 +109,11 @@ def _at_the_edge(stream: Any, layer: Any, x: Any) -> Any:
     """Whether x, at the edge of a layer, is below the bell, and x; in the lowest layer, a number from the tail."""
     if layer > 0:
         height = HEIGHTS[layer] + draw(stream) * (HEIGHTS[layer + 1] - HEIGHTS[layer])
-        return height < math.exp(-0.5 * x * x), x
+        return height < exp(-0.5 * x * x), x
     beyond, limit = 0.0, -1.0
     while beyond * beyond > limit:
-        beyond = -math.log(1.0 - draw(stream)) / TAIL
-        limit = -2.0 * math.log(1.0 - draw(stream))
+        beyond = -log(1.0 - draw(stream)) / TAIL
+        limit = -2.0 * log(1.0 - draw(stream))
     return True, math.copysign(TAIL + beyond, x)
 
 

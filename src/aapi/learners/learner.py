@@ -31,7 +31,7 @@ LONGEST = 1 << 31  # steps of a stretch
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """Phase k of a batch of runs, for whoever logs, records or stops. Arrays of what was learnt are read-only.
+    """Phase k of a batch of runs, for whoever logs, records or stops. Its arrays are the learner's own: copy what you change.
 
     policy: π_k, by which it acted; next_policy: π_{k+1}. data: D_k.
     q_hat: Q̂_k, as the space holds it; temperature: η_k(x); surprise: ‖Q̂_k − M_k‖, (runs, states), where there is a
@@ -170,10 +170,9 @@ class Session(Generic[S]):
             data = self.simulation.rollout(stretch, last - self.simulation.time)
             begins = data.complete
             if data.complete:
-                phase = self._update(data)
+                yield self._update(data)
             else:
-                phase = Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
-            yield Phase(**{name: part if name == "data" else _read_only(part) for name, part in vars(phase).items()})
+                yield Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
 
     def _update(self, data: PhaseData) -> Phase:
         """Learn from a stretch. Where that fails, neither the state nor the random streams have moved."""
@@ -189,17 +188,6 @@ class Session(Generic[S]):
                 data.streams[:] = streams
             raise
         return phase
-
-
-def _read_only(part: Any) -> Any:
-    """The same without the permission to write, as arrays of a phase may be the learner's own."""
-    if isinstance(part, np.ndarray):
-        part = part.view()
-        part.flags.writeable = False
-        return part
-    if dataclasses.is_dataclass(part) and not isinstance(part, type):
-        return replace(part, **{name: _read_only(each) for name, each in vars(part).items()})
-    return part
 
 
 def _check_stretch(stretch: object, now: int, begins: bool) -> Stretch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aapi.approximation.space import NOT_STORED
@@ -80,13 +80,14 @@ class PolicyIteration(Learner[PolicyIterationState]):
         # What phases k and k + 1 count: 1, if all are of one length.
         weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
         evaluate.check(data.steps)
-        seen = Experience(space, data, remember(state.memories, data, state.policy))
+        seen = Experience(space, data, remember(state.memories, data, state.policy), state.prediction)
         estimate = evaluate.estimate(state.policy, seen, f"the evaluation of phase {k}")  # line 6: Q̂_k by G
         q_hat = estimate.q_hat
         surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖
         total = self.decay * state.total + weight * q_hat
         temperature = as_learning_rate(self.learning_rate)(k, surprise)  # line 7: η_k(x)
-        leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, seen)
+        nearer = replace(seen, near=q_hat)
+        leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, nearer)
         guess = as_side_information(self.side_information)(leader)
         prediction = space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
         policy = space.softmax(total + next_weight * prediction, temperature)  # lines 8 and 9: index and π_{k+1}

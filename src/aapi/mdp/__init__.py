@@ -1,5 +1,9 @@
 """The exact theory of finite average-reward MDPs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from aapi.mdp.chain import Chain
 from aapi.mdp.measures import (
     WorstMixing,
@@ -14,8 +18,19 @@ from aapi.mdp.model import FiniteMDP
 from aapi.mdp.optimal import Solution, solve
 from aapi.mdp.policy_values import PolicyValues, induced_chain, policy_values
 
+if TYPE_CHECKING:
+    from aapi.mdp.event_model import EventModel, EventSolution, solve_events
+
 __all__ = [
-    "Chain", "FiniteMDP", "PolicyValues", "Solution", "WorstMixing", "diameter", "induced_chain", "mismatch",
-    "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve", "worst_contraction_time",
-    "worst_mixing_time",
+    "Chain", "EventModel", "EventSolution", "FiniteMDP", "PolicyValues", "Solution", "WorstMixing", "diameter",
+    "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve", "solve_events",
+    "worst_contraction_time", "worst_mixing_time",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("EventModel", "EventSolution", "solve_events"):  # on first use: they are compiled, all else is not
+        from aapi.mdp import event_model
+
+        return vars(event_model)[name]
+    raise AttributeError(f"module 'aapi.mdp' has no attribute {name!r}")

@@ -11,7 +11,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from aapi.approximation import Policy, QSpace
+    from aapi.approximation import Array, Policy, QSpace
     from aapi.approximation.projected_equations import Equations
     from aapi.simulation import PhaseData
 
@@ -63,11 +63,20 @@ def remember(memories: Memories, data: PhaseData, policy: Policy) -> Memories:
 
 @dataclass(frozen=True, eq=False)
 class Experience:
-    """What an evaluation may look at: the phase that ended, what is remembered of all, and how Q-functions are held."""
+    """What an evaluation may look at: the phase that ended, what is remembered of all, and how Q-functions are held.
+
+    near: a Q-function that may be near the one sought, such as the prediction of it, for methods that improve on one.
+    """
 
     space: QSpace
     data: PhaseData
     memories: Mapping[MemorySpec[Memory], Memory]
+    near: Array | None = None
+
+    @property
+    def guess(self) -> Array:
+        """Where an iterative method begins: near the Q-function sought, or at 0."""
+        return self.space.zeros(self.runs) if self.near is None else self.near
 
     @property
     def runs(self) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.kernels.elementary import exp, log
 from aapi.kernels.jit import kernel
 from aapi.kernels.random import draw, fill_normal
 
@@ -104,7 +105,7 @@ def _sample(
 def draw_gamma(stream: Any, shape: Any, work: Any) -> Any:
     """A number with the Gamma distribution of this shape and scale 1 (Marsaglia and Tsang 2000). work: room for one."""
     if shape < 1.0:
-        boost = (1.0 - draw(stream)) ** (1.0 / shape)
+        boost = exp(log(1.0 - draw(stream)) / shape)
         return boost * _gamma(stream, shape + 1.0, work)
     return _gamma(stream, shape, work)
 
@@ -119,5 +120,5 @@ def _gamma(stream: Any, shape: Any, work: Any) -> Any:
         root = 1.0 + slope * z
         if root > 0.0:
             cube = root * root * root
-            if math.log(1.0 - draw(stream)) < 0.5 * z * z + third * (1.0 - cube + math.log(cube)):
+            if log(1.0 - draw(stream)) < 0.5 * z * z + third * (1.0 - cube + log(cube)):
                 return third * cube

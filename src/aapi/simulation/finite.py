@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from aapi.simulation.data import Stretch
 
 
+LANES = 6  # runs that are stepped in turn
+
+
 @dataclass(frozen=True, eq=False)
 class TransitionTables:
     """Alias tables (Walker 1977, Vose 1991) over the successors of each pair, which draw x' in constant time.
@@ -56,7 +59,7 @@ class FiniteSimulation:
     def rollout(self, stretch: Stretch, most: int) -> PhaseData:
         """Act by a table of policies, (runs, states, actions)."""
         runs, steps = len(self.state), min(stretch.steps, most)
-        policy = self.space.check_policy(stretch.acting, runs)
+        policy = self.space.cumulate(stretch.acting, runs)
         if stretch.limits is not None and (runs > 1 or stretch.limits.shape != policy.shape):
             raise InvalidInput("a stretch that ends by what is seen is for one run, with a limit for every pair")
         limits = None if stretch.limits is None else np.array(stretch.limits, dtype=np.int64)
@@ -65,8 +68,8 @@ class FiniteSimulation:
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
         t = self.tables
         taken, met = _roll(
-            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, limits, self.state,
-            self.streams, states, actions, rewards, sums,
+            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, limits, LANES,
+            self.state, self.streams, states, actions, rewards, sums,
         )  # fmt: skip
         complete = bool(met or steps == stretch.steps)
         if taken < steps:
@@ -79,62 +82,62 @@ class FiniteSimulation:
 
 @kernel
 def _roll(
-    starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, policy: Any, ends: Any, limits: Any,
-    state: Any, stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
+    starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, cumulated: Any, ends: Any,
+    limits: Any, num_lanes: Any, state: Any, stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
 ) -> Any:  # fmt: skip
-    """Step all runs; the number of steps taken, and whether a limit, of one run, was met."""
+    """Step all runs; the number of steps taken, and whether a limit, of one run, was met.
+
+    A step waits for the result of the one before, so several runs are stepped in turn.
+    """
     # Unsigned numbers index arrays without a check for negative ones, which lies on the path from x to x'.
-    num_actions, one = np.uint64(policy.shape[2]), np.uint64(1)
-    for run in range(policy.shape[0]):
-        s0, s1, s2, s3 = stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3]
-        x = np.uint64(state[run])
-        t = 0
-        met = False
+    num_runs, num_actions, one = state.size, np.uint64(table.shape[1]), np.uint64(1)
+    x_of, totals = np.empty(num_lanes, dtype=np.uint64), np.empty(num_lanes)
+    t, met = 0, False
+    for start in range(0, num_runs, num_lanes):
+        lanes = min(num_lanes, num_runs - start)
+        for lane in range(lanes):
+            x_of[lane] = state[start + lane]
+        t, met = 0, False
         for part in range(ends.size):
-            total = 0.0
-            while t < ends[part]:
-                # a ~ π(·|x); rounding at the top end falls to the last action that is possible at all.
-                s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
-                u = to_unit(bits)
-                a = 0
-                cumulated = 0.0
-                for action in range(policy.shape[2]):
-                    probability = policy[run, x, action]
-                    if probability > 0.0:
-                        a = action
-                        cumulated += probability
-                        if u < cumulated:
-                            break
-                reward = table[x, a]
-                states[run, t] = x
-                actions[run, t] = a
-                rewards[run, t] = reward
-                total += reward
-                if limits is not None:
-                    limits[run, x, a] -= 1
-                    met = limits[run, x, a] <= 0
-                # x' ~ P(·|x, a); no random number is spent on a certain successor.
-                pair = x * num_actions + np.uint64(a)
-                first = starts[pair]
-                count = starts[pair + one] - first
-                if count > 1:
-                    s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
-                    place = to_unit(bits) * count
-                    column = np.uint64(first + int(place))
-                    if place - int(place) < thresholds[column]:
-                        x = np.uint64(successors[column])
+            totals[:] = 0.0
+            while t < ends[part] and not met:
+                for lane in range(lanes):
+                    run = start + lane
+                    x = x_of[lane]
+                    s0, s1, s2, s3, bits = advance(stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3])
+                    # a ~ π(·|x)
+                    u = to_unit(bits)
+                    a = np.uint64(0)
+                    for action in range(table.shape[1] - 1):
+                        a += np.uint64(u >= cumulated[run, x, action])
+                    reward = table[x, a]
+                    states[run, t] = x
+                    actions[run, t] = a
+                    rewards[run, t] = reward
+                    totals[lane] += reward
+                    if limits is not None:
+                        limits[run, x, a] -= 1
+                        met = limits[run, x, a] <= 0
+                    # x' ~ P(·|x, a); no random number is spent on a certain successor.
+                    pair = x * num_actions + a
+                    first = starts[pair]
+                    count = starts[pair + one] - first
+                    if count > 1:
+                        s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+                        place = to_unit(bits) * count
+                        column = np.uint64(first + int(place))
+                        successor, other = successors[column], alternatives[column]
+                        x_of[lane] = successor if place - int(place) < thresholds[column] else other
                     else:
-                        x = np.uint64(alternatives[column])
-                else:
-                    x = np.uint64(successors[first])
+                        x_of[lane] = successors[first]
+                    stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3] = s0, s1, s2, s3
                 t += 1
-                if met:
-                    break
-            reward_sums[run, part] = total
+            for lane in range(lanes):
+                reward_sums[start + lane, part] = totals[lane]
             if met:
                 break
-        state[run] = x
-        stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3] = s0, s1, s2, s3
+        for lane in range(lanes):
+            state[start + lane] = x_of[lane]
     return t, met
 
 
