@@ -31,7 +31,7 @@ LONGEST = 1 << 31  # steps of a stretch
 
 @dataclass(frozen=True, eq=False)
 class Phase:
-    """Phase k of a batch of runs, for whoever logs, records or stops. Its arrays are the learner's own: copy what you change.
+    """Phase k of a batch of runs, to log, to record or to stop by. Do not write to its arrays: the learner uses them.
 
     policy: π_k, by which it acted; next_policy: π_{k+1}. data: D_k.
     q_hat: Q̂_k, as the space holds it; temperature: η_k(x); surprise: ‖Q̂_k − M_k‖, (runs, states), where there is a
