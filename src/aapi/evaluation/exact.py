@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DENSE_STATES = 200  # up to so many, matrices are eliminated whole
 ACCURACY = 1e-9
-ITERATED, MOST_PRODUCTS = 1e-13, 400  # root mean square error of iterations, and how many there may be
+ITERATED, MOST_ROUNDS = 1e-13, 400  # root mean square error of iterations, and how many there may be
 LARGEST_BIAS = 1e6  # times the rewards; a policy with a larger one hardly ever leaves some states, and takes more care
 
 
@@ -161,7 +161,7 @@ def _iterated(
     bias[:], mu[:] = 0.0, 1.0 / num_states
     firsts, across, entries = sort_entries(rows, columns, values, num_states)
     scale = np.abs(earned).max()
-    solve_sparse(firsts, across, entries, ones, unit, earned, ITERATED * scale, MOST_PRODUCTS, bias)
+    solve_sparse(firsts, across, entries, ones, unit, earned, ITERATED * scale, MOST_ROUNDS, bias)
     firsts, across, entries = sort_entries(columns, rows, values, num_states)
-    solve_sparse(firsts, across, entries, unit, ones, unit, ITERATED / num_states, MOST_PRODUCTS, mu)
+    solve_sparse(firsts, across, entries, unit, ones, unit, ITERATED / num_states, MOST_ROUNDS, mu)
     return np.isfinite(bias).all() and np.isfinite(mu).all()

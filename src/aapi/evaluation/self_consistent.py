@@ -27,7 +27,7 @@ DENSE_STATES = 30  # up to so many, elimination takes less time than iterations
 # Iterations stop at this root mean square error of the equations, as a share of the range of π's rewards. The error of
 # the data is about n^-½ after n visits: far larger for any n there will be. Rounding may not allow as much.
 ACCURACY, ROUNDING = 1e-10, 1e-14
-MOST_PRODUCTS = 2000
+MOST_ROUNDS = 2000
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _solve_sparse(
             rows[entries + i], columns[entries + i], values[entries + i] = i, i, 1.0
         begins, columns, values = sort_entries(rows, columns, values, size)
         accuracy = max(ACCURACY * (high - low), ROUNDING * max(abs(high), abs(low)))
-        solve_sparse(begins, columns, values, leaving, share, rhs, accuracy, MOST_PRODUCTS, solution)
+        solve_sparse(begins, columns, values, leaving, share, rhs, accuracy, MOST_ROUNDS, solution)
         gain = dot(share, solution)
         for x in states:
             for a in range(num_actions):

@@ -1,4 +1,4 @@
-"""Large sparse equations A x = b inside kernels, by GMRES with incomplete factors: bits that depend on no library.
+"""Large sparse equations A x = b inside kernels, by BiCGSTAB with incomplete factors: bits that depend on no library.
 
 A matrix is given row by row: row i has the entries begins[i] … begins[i + 1] − 1, in the order of their columns, with
 that of the diagonal among them.
@@ -14,9 +14,8 @@ import numpy as np
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import dot
 
-RESTART = 40  # directions that are searched together, each of which takes room for a vector
 SMALLEST = 1e-8  # what factorisation must leave of the diagonal: I − P alone is singular
-STALLED = 0.9  # what a search must leave of an error at the most to be followed by another one
+BETTER = 0.5  # what a search must leave of an error at the most to be followed by another one
 
 
 @kernel
@@ -115,70 +114,61 @@ def _norm(vector: Any) -> Any:
 def solve_sparse(
     begins: Any, columns: Any, values: Any, left: Any, right: Any, rhs: Any, accuracy: Any, most: Any, x: Any
 ) -> Any:
-    """Improve x until (A + left rightᵀ) x = rhs up to `accuracy`, root mean square; how many products that took.
+    """Improve x until (A + left rightᵀ) x = rhs up to `accuracy`, root mean square; how many rounds that took.
 
-    GMRES (Saad and Schultz 1986), preconditioned from the right by incomplete factors of A. It stops after `most`, or
-    where rounding allows no more.
+    BiCGSTAB (van der Vorst 1992), preconditioned from the right by incomplete factors of A. It stops after `most`
+    rounds, or where another search finds nothing better; x is then the best that was found.
     """
     size = x.size
     factors, diagonal = np.empty(values.size), np.empty(size, dtype=np.int64)
     factorise_incompletely(begins, columns, values, factors, diagonal)
-    basis = np.empty((RESTART + 1, size))
-    hessenberg, cosines, sines = np.zeros((RESTART + 1, RESTART)), np.empty(RESTART), np.empty(RESTART)
-    goal = np.empty(RESTART + 1)
-    step, product = np.empty(size), np.empty(size)
+    error, best = np.empty(size), x.copy()
     limit = accuracy * math.sqrt(size)
     taken, before = 0, math.inf
     while True:
-        _multiply(begins, columns, values, left, right, x, product)
+        _multiply(begins, columns, values, left, right, x, error)
         for i in range(size):
-            basis[0, i] = rhs[i] - product[i]
-        norm = _norm(basis[0])
-        if not norm > limit or norm > STALLED * before or taken >= most:
+            error[i] = rhs[i] - error[i]
+        norm = _norm(error)
+        if not norm < before:
+            x[:] = best
+        if not limit < norm < BETTER * before or taken >= most:
             return taken
         before = norm
+        best[:] = x
+        taken += _search(begins, columns, values, left, right, factors, diagonal, limit, most - taken, error, x)
+
+
+@kernel
+def _search(
+    begins: Any, columns: Any, values: Any, left: Any, right: Any, factors: Any, diagonal: Any, limit: Any, most: Any,
+    error: Any, x: Any,
+) -> Any:  # fmt: skip
+    """Rounds of BiCGSTAB from x, whose error is given, until that is within the limit or a direction is lost."""
+    size = x.size
+    shadow, direction = error.copy(), error.copy()
+    step, further, moved, also = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    along = dot(shadow, error)
+    for taken in range(most):
+        _apply_factors(begins, columns, factors, diagonal, direction, step)
+        _multiply(begins, columns, values, left, right, step, moved)
+        alpha = along / dot(shadow, moved)
         for i in range(size):
-            basis[0, i] /= norm
-        goal[:] = 0.0
-        goal[0] = norm
-        k = 0
-        while k < RESTART and taken < most and abs(goal[k]) > limit:
-            _apply_factors(begins, columns, factors, diagonal, basis[k], step)
-            new = basis[k + 1]
-            _multiply(begins, columns, values, left, right, step, new)
-            for j in range(k + 1):
-                known = basis[j]
-                along = dot(known, new)
-                for i in range(size):
-                    new[i] -= along * known[i]
-                hessenberg[j, k] = along
-            length = _norm(new)
-            if length > 0.0:
-                for i in range(size):
-                    new[i] /= length
-            for j in range(k):  # the rotations so far
-                upper, lower = hessenberg[j, k], hessenberg[j + 1, k]
-                hessenberg[j, k] = cosines[j] * upper + sines[j] * lower
-                hessenberg[j + 1, k] = cosines[j] * lower - sines[j] * upper
-            radius = math.sqrt(hessenberg[k, k] * hessenberg[k, k] + length * length)
-            if not radius > 0.0:
-                break
-            cosines[k], sines[k] = hessenberg[k, k] / radius, length / radius
-            hessenberg[k, k] = radius
-            goal[k + 1] = -sines[k] * goal[k]
-            goal[k] *= cosines[k]
-            k += 1
-            taken += 1
-        if k == 0:
-            return taken
-        for j in range(k - 1, -1, -1):
-            for i in range(j + 1, k):
-                goal[j] -= hessenberg[j, i] * goal[i]
-            goal[j] /= hessenberg[j, j]
-        product[:] = 0.0
-        for j in range(k):
-            for i in range(size):
-                product[i] += goal[j] * basis[j, i]
-        _apply_factors(begins, columns, factors, diagonal, product, step)
+            error[i] -= alpha * moved[i]
+        _apply_factors(begins, columns, factors, diagonal, error, further)
+        _multiply(begins, columns, values, left, right, further, also)
+        square = dot(also, also)
+        omega = dot(also, error) / square if square > 0.0 else 0.0
+        if not (abs(alpha) < math.inf and abs(omega) < math.inf):
+            return taken + 1
         for i in range(size):
-            x[i] += step[i]
+            x[i] += alpha * step[i] + omega * further[i]
+            error[i] -= omega * also[i]
+        new = dot(shadow, error)
+        beta = (new / along) * (alpha / omega)
+        if not _norm(error) > limit or not abs(beta) < math.inf:
+            return taken + 1
+        along = new
+        for i in range(size):
+            direction[i] = error[i] + beta * (direction[i] - omega * moved[i])
+    return most

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     Events: TypeAlias = Callable[[Integers, int], tuple[ArrayLike, ArrayLike, ArrayLike]]
 
 MOST_STATES = 1 << 31  # numbers of states take 32 bits
-MOST_ROUNDS = 200  # evaluations of policies
-MOST_PRODUCTS = 4000  # in each evaluation
+MOST_POLICIES = 200
+MOST_ROUNDS = 4000  # in the evaluation of each
 SWEEPS = 30  # of value iteration after each evaluation: near a corner, a policy improves state by state
-LOOSE, TIGHT = 0.02, 0.1  # the error of an evaluation, as a share of the certificate's width, and of the accuracy asked
+LESS, TIGHT = 0.1, 0.1  # the error of an evaluation, as a share of the last one's, and of the accuracy asked for
 TIE = 1e-12  # an action must be better by this share of the values to replace another
 ROUNDING = float(np.finfo(float).eps)
 
@@ -134,7 +134,7 @@ class _Tables:
 def solve_events(model: EventModel, accuracy: float = 1e-6, policy: ArrayLike | None = None) -> EventSolution:
     """The optimal gain up to ± accuracy, in the unit of the rewards, with a certificate; or an error.
 
-    Policy iteration, in which a policy is evaluated by GMRES from the last solution, and some sweeps of value iteration
+    Policy iteration: a policy is evaluated by BiCGSTAB, from the last solution on, and some sweeps of value iteration
     follow. For models whose optimal gain is the same from every state. policy: where to begin, one action per state.
     """
     finite(0.0, strictly=True, accuracy=accuracy)
@@ -151,8 +151,9 @@ def solve_events(model: EventModel, accuracy: float = 1e-6, policy: ArrayLike | 
     lower, upper = tables.rewards.max(axis=0).min(), tables.rewards.max()
     with progress_bar("solving", 100) as advance:
         first = max(upper - lower, accuracy)
-        for round_ in range(1, MOST_ROUNDS + 1):
-            error = max(LOOSE * (upper - lower), TIGHT * accuracy)
+        error = first
+        for round_ in range(1, MOST_POLICIES + 1):
+            error = max(LESS * error, TIGHT * accuracy)
             _evaluate(tables, chosen, model.initial_state, error, values)
             before = upper - lower
             for _ in range(SWEEPS):
@@ -219,7 +220,7 @@ def _evaluate(tables: _Tables, policy: NDArray[np.int32], start: int, error: flo
     unit[start] = 1.0
     # With W = V + λ: (I − P_π + 1 e_sᵀ) W = r_π.
     values += rewards.mean() - values[start]
-    solve_sparse(begins, columns, entries, np.ones(n), unit, rewards, error, MOST_PRODUCTS, values)
+    solve_sparse(begins, columns, entries, np.ones(n), unit, rewards, error, MOST_ROUNDS, values)
     values -= values[start]
 
 

@@ -1,0 +1,135 @@
+"""Large finite problems: evaluation on counts, AAPI() on Garnets, queueing networks. Run by `make bench`.
+
+`python benchmarks/large.py all` adds the Garnet of 100,000 states (10⁷ steps) and criss-cross in heavy traffic.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+import aapi
+from aapi.environments import deep_sea, garnet, river_swim
+from aapi.kernels.krylov import solve_sparse, sort_entries
+from aapi.mdp import EventModel, solve_events
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aapi.array_types import Array, Integers
+    from aapi.mdp import FiniteMDP
+
+
+def seconds_of(repeats: int, work: Callable[[], object]) -> float:
+    """The median time of a call, after a first one."""
+    times = []
+    for _ in range(repeats + 1):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times[1:])
+
+
+def equations(mdp: FiniteMDP, prior: float = 0.01) -> tuple[scipy.sparse.csr_array, Array]:
+    """P_π and r_π of a random policy, with 50 visits of every pair and what the prior leaves to chance."""
+    states, actions = mdp.rewards.shape
+    policy = np.random.default_rng(0).dirichlet(np.full(actions, 0.1), size=states)
+    pairs = np.arange(states * actions)
+    choose = scipy.sparse.csr_array((policy.ravel(), (pairs // actions, pairs)), shape=(states, states * actions))
+    rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, states))
+    return choose @ rows * (50.0 / (50.0 + prior)), (policy * mdp.rewards).sum(axis=1)
+
+
+def evaluation() -> None:
+    """The equations of SelfConsistent by BiCGSTAB with incomplete factors, from 0 on, and by SuperLU."""
+    print("V = r − λ + P V of a random policy, by BiCGSTAB with incomplete factors from 0 on, and by SuperLU")
+    for name, mdp in (
+        ("RiverSwim 1,000", river_swim(1000)), ("DeepSea 50", deep_sea(50)), ("Garnet 1,000", garnet(1000, 4, 3)),
+        ("Garnet 4,000", garnet(4000, 4, 3)),
+    ):  # fmt: skip
+        moves, earned = equations(mdp)
+        size = len(earned)
+        share, leaving = np.full(size, 1.0 / size), np.asarray(moves.sum(axis=1)).ravel()
+        entries = (scipy.sparse.eye_array(size) - moves).tocoo()
+        given = entries.row.astype(np.int32), entries.col.astype(np.int32), entries.data, size
+        whole = scipy.sparse.bmat([[entries, np.ones((size, 1))], [share[None, :], None]]).tocsc()
+
+        def iterate(given: tuple[object, ...] = given, rest: tuple[Array, ...] = (leaving, share, earned)) -> Array:
+            found = np.zeros(len(rest[2]))
+            accuracy = 1e-10 * np.ptp(rest[2])
+            solve_sparse(*sort_entries(*given), *rest, accuracy, 2000, found)
+            return found
+
+        def factorise(whole: scipy.sparse.csc_array = whole, earned: Array = earned) -> Array:
+            return np.asarray(scipy.sparse.linalg.splu(whole).solve(np.append(earned, 0.0)))
+
+        apart = np.abs((iterate() - share @ iterate()) - factorise()[:-1]).max() / np.ptp(factorise()[:-1])
+        ours, theirs = seconds_of(3, iterate), seconds_of(1, factorise)
+        print(f"  {name:16} {1e3 * ours:7.2f} ms, SuperLU {1e3 * theirs:8.2f} ms; ", end="")
+        print(f"values differ by {apart:.0e} of their range")
+
+
+def learning(num_states: int, num_steps: int) -> None:
+    """AAPI() on a Garnet with 4 actions and 3 successors."""
+    mdp = garnet(num_states, 4, 3)
+    aapi.run(aapi.AAPI(), garnet(100, 4, 3), 2000)
+    start = time.perf_counter()
+    result = aapi.run(aapi.AAPI(), mdp, num_steps, progress=True)
+    each = 1e6 * (time.perf_counter() - start) / num_steps
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    earned = float(result.cumulated[0, -1]) / num_steps
+    print(f"  {num_states:7,} states, {num_steps:10,} steps: {each:5.2f} µs a step, ", end="")
+    print(f"average reward {earned:.4f}, {held:,.0f} MiB at the most", flush=True)
+
+
+def criss_cross(arrivals: float, second: float, caps: tuple[int, int, int]) -> EventModel:
+    """Harrison and Wein (1990): station 1 serves class 1, which then queues at station 2, or class 3."""
+    shape = tuple(cap + 1 for cap in caps)
+    rates = np.array([arrivals, arrivals, second, 2.0])[:, None]
+
+    def events(states: Integers, action: int) -> tuple[Array, Integers, Array]:
+        one, two, three = np.unravel_index(states, shape)
+        first = (one > 0) & ((action == 0) | (three == 0))
+        served = np.where(first, one > 0, three > 0)
+        moves = np.where(first, shape[2] - shape[1] * shape[2], -1)
+        full = first & (two == caps[1])
+        successors = np.stack([
+            np.where(one < caps[0], states + shape[1] * shape[2], states),
+            np.where(three < caps[2], states + 1, states),
+            np.where(two > 0, states - shape[2], states),
+            np.where(served & ~full, states + moves, states),
+        ])  # fmt: skip
+        return rates / rates.sum(), successors, -(one + two + three).astype(np.float64)
+
+    return EventModel(int(np.prod(shape)), 2, events)
+
+
+def queueing(name: str, arrivals: float, second: float, caps: tuple[int, int, int], published: float) -> None:
+    """The least average number of jobs, certified."""
+    start = time.perf_counter()
+    solution = solve_events(criss_cross(arrivals, second, caps), 5e-5)
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    bounds = f"{-solution.upper:.5f} to {-solution.lower:.5f}, published {published}"
+    print(f"  {name} caps {caps}, {solution.model.num_states:9,} states: {bounds}; ", end="")
+    print(f"{time.perf_counter() - start:.0f} s, {held:,.0f} MiB at the most", flush=True)
+
+
+if __name__ == "__main__":
+    evaluation()
+    print("AAPI() on Garnets × 4 actions × 3 successors, 1 run, 1 thread")
+    learning(1_000, 200_000)
+    learning(10_000, 1_000_000)
+    print("Criss-cross network, least average number of jobs (published: Dai and Gluzman 2022)")
+    queueing("I.L.", 0.3, 1.5, (16, 16, 16), 0.671)
+    queueing("B.M.", 0.6, 1.0, (30, 30, 30), 2.829)
+    if "all" in sys.argv:
+        queueing("I.H.", 0.9, 1.5, (100, 100, 100), 9.970)
+        queueing("B.H.", 0.9, 1.0, (150, 150, 150), 15.228)
+        learning(100_000, 10_000_000)
