@@ -84,17 +84,18 @@ class PolicyIteration(Learner[PolicyIterationState]):
         estimate = evaluate.estimate(state.policy, seen, f"the evaluation of phase {k}")  # line 6: Q̂_k by G
         q_hat = estimate.q_hat
         surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖
-        total = self.decay * state.total + weight * q_hat
+        total = _times(self.decay, state.total) + _times(weight, q_hat)
         temperature = as_learning_rate(self.learning_rate)(k, surprise)  # line 7: η_k(x)
         nearer = replace(seen, near=q_hat)
         leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, nearer)
         guess = as_side_information(self.side_information)(leader)
         prediction = space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
-        policy = space.softmax(total + next_weight * prediction, temperature)  # lines 8 and 9: index and π_{k+1}
+        ahead = _times(next_weight, prediction)
+        policy = space.softmax(total + ahead, temperature)  # lines 8 and 9: index and π_{k+1}
         after = PolicyIterationState(k, dict(seen.memories), space, data.time, total, prediction, surprise, policy)
         return after, Phase(
             k, state.policy, data, policy, q_hat=q_hat, temperature=temperature, surprise=surprise.last,
-            prediction=next_weight * prediction, weight=weight, conditioning=estimate.conditioning,
+            prediction=ahead, weight=weight, conditioning=estimate.conditioning,
         )  # fmt: skip
 
     def _weight(self, space: QSpace, k: int, start: int) -> float:
@@ -132,3 +133,8 @@ class PolicyIteration(Learner[PolicyIterationState]):
                 f"decay {self.decay} bounds the sum of Q-functions but not an adaptive temperature, and policies would "
                 "tend to the uniform one: use a Scheduled rate"
             )
+
+
+def _times(factor: float, values: Array) -> Array:
+    """factor · values, which is `values` where the factor is 1."""
+    return values if factor == 1.0 else factor * values
