@@ -76,6 +76,16 @@ def test_two_gains_have_no_certificate():
         solve_events(EventModel(2, 1, events))
 
 
+def test_an_accuracy_beyond_rounding_is_refused_at_once():
+    def queue(jobs, action):
+        after = np.stack([np.minimum(jobs + 1, 99_999), np.maximum(jobs - 1, 0)])
+        return np.array([[0.45], [0.55]]), after, -jobs.astype(float)
+
+    with pytest.raises(DoesNotExist, match="rounded too much to certify 1e-06: ask for an accuracy of"):
+        solve_events(EventModel(100_000, 1, queue), 1e-6)
+    assert solve_events(EventModel(100_000, 1, queue), 0.01).gain == pytest.approx(-4.5, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("events", "message"),
     [

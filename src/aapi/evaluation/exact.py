@@ -149,19 +149,20 @@ def _iterated(
     size = successors.size + num_states
     rows, columns, values = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
     for x in range(num_states):
-        rows[x], columns[x], values[x] = x, x, 1.0
+        rows[x], columns[x], values[x] = x, x, 1.0 if x > 0 else 2.0
         for a in range(num_actions):
             pair = x * num_actions + a
             for e in range(begins[pair], begins[pair + 1]):
                 place = num_states + e
                 rows[place], columns[place] = x, successors[e]
                 values[place] = -policy[x, a] * probabilities[e]
-    ones, unit = np.ones(num_states), np.zeros(num_states)
-    unit[0] = 1.0
+    # Of 1 e_sᵀ, the diagonal's part is in the matrix already, which makes it invertible.
+    others, unit = np.ones(num_states), np.zeros(num_states)
+    others[0], unit[0] = 0.0, 1.0
     bias[:], mu[:] = 0.0, 1.0 / num_states
     firsts, across, entries = sort_entries(rows, columns, values, num_states)
     scale = np.abs(earned).max()
-    solve_sparse(firsts, across, entries, ones, unit, earned, ITERATED * scale, MOST_ROUNDS, bias)
+    solve_sparse(firsts, across, entries, others, unit, earned, ITERATED * scale, MOST_ROUNDS, bias)
     firsts, across, entries = sort_entries(columns, rows, values, num_states)
-    solve_sparse(firsts, across, entries, unit, ones, unit, ITERATED / num_states, MOST_ROUNDS, mu)
+    solve_sparse(firsts, across, entries, unit, others, unit, ITERATED / num_states, MOST_ROUNDS, mu)
     return np.isfinite(bias).all() and np.isfinite(mu).all()

@@ -150,8 +150,7 @@ def solve_events(model: EventModel, accuracy: float = 1e-6, policy: ArrayLike | 
         _sweep(tables.probabilities, tables.successors, tables.rewards, values, updated, chosen, 0.0)
     lower, upper = tables.rewards.max(axis=0).min(), tables.rewards.max()
     with progress_bar("solving", 100) as advance:
-        first = max(upper - lower, accuracy)
-        error = first
+        first = error = max(upper - lower, accuracy)
         for round_ in range(1, MOST_POLICIES + 1):
             error = max(LESS * error, TIGHT * accuracy)
             _evaluate(tables, chosen, model.initial_state, error, values)
@@ -162,6 +161,11 @@ def solve_events(model: EventModel, accuracy: float = 1e-6, policy: ArrayLike | 
                     tables.probabilities, tables.successors, tables.rewards, values, updated, chosen, tie
                 )
                 slack = (len(tables.rewards) + tables.successors.shape[1] + 4) * ROUNDING * np.abs(values).max()
+                if slack > accuracy:
+                    raise DoesNotExist(
+                        f"values of {np.abs(values).max():.0e} are rounded too much to certify {accuracy:g}: ask for "
+                        f"an accuracy of {2.0 * slack:.0e}, or leave out states that hardly matter"
+                    )
                 lower, upper = max(lower, low - slack), min(upper, high + slack)
                 values, updated = updated - updated[model.initial_state], values
                 if upper - lower <= 2.0 * accuracy:
@@ -214,19 +218,21 @@ def _tables(model: EventModel) -> _Tables:
 def _evaluate(tables: _Tables, policy: NDArray[np.int32], start: int, error: float, values: Array) -> None:
     """Solve (I − P_π) V = r_π − λ, V(start) = 0, from the V given, up to a root mean square error."""
     n = len(policy)
-    rows, columns, entries, rewards = _policy_rows(tables.probabilities, tables.successors, tables.rewards, policy)
+    rows, columns, entries, rewards = _policy_rows(
+        tables.probabilities, tables.successors, tables.rewards, policy, start
+    )
     begins, columns, entries = sort_entries(rows, columns, entries, n)
     unit = np.zeros(n)
     unit[start] = 1.0
-    # With W = V + λ: (I − P_π + 1 e_sᵀ) W = r_π.
+    # With W = V + λ: (I − P_π + 1 e_sᵀ) W = r_π. The diagonal's part of 1 e_sᵀ makes the rest invertible.
     values += rewards.mean() - values[start]
-    solve_sparse(begins, columns, entries, np.ones(n), unit, rewards, error, MOST_ROUNDS, values)
+    solve_sparse(begins, columns, entries, 1.0 - unit, unit, rewards, error, MOST_ROUNDS, values)
     values -= values[start]
 
 
 @kernel
-def _policy_rows(probabilities: Any, successors: Any, rewards: Any, policy: Any) -> Any:
-    """I − P_π, entry by entry, and r_π."""
+def _policy_rows(probabilities: Any, successors: Any, rewards: Any, policy: Any, start: Any) -> Any:
+    """I − P_π + e_s e_sᵀ, entry by entry, and r_π."""
     each, n = successors.shape[1:]
     size = (each + 1) * n
     rows, columns, entries = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
@@ -235,7 +241,7 @@ def _policy_rows(probabilities: Any, successors: Any, rewards: Any, policy: Any)
     for x in range(n):
         a = policy[x]
         earned[x] = rewards[a, x]
-        rows[place], columns[place], entries[place] = x, x, 1.0
+        rows[place], columns[place], entries[place] = x, x, 2.0 if x == start else 1.0
         place += 1
         for e in range(each):
             rows[place], columns[place] = x, successors[a, e, x]
