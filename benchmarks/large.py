@@ -115,7 +115,7 @@ def criss_cross(arrivals: float, second: float, caps: tuple[int, int, int]) -> E
 
 @kernel
 def simulate(policy: Any, arrivals: Any, second: Any, stream: Any, means: Any, steps: Any) -> None:
-    """The average number of jobs in stretches of so many events, without caps; beyond them, the policy is as at them."""
+    """The average number of jobs in stretches of events, without caps; beyond them, the policy is as at them."""
     one, two, three = 0, 0, 0
     for stretch in range(means.size):
         total = 0.0
