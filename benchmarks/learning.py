@@ -12,6 +12,7 @@ import time
 import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from aapi.environments import deep_sea, ergodic
 from aapi.evaluation import MonteCarlo
 from aapi.features import OneHot
 from aapi.kernels.random import streams
-from aapi.simulation import transition_tables
+from aapi.simulation import Stretch, finite, transition_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,6 +133,25 @@ def against_c(repeats: int = 7) -> None:
     print(f"two threads are {median_ratio(ours, both):.2f} × as fast as one")
 
 
+def lanes(repeats: int = 7) -> None:
+    """The step loop alone, one run after the other and several in turn."""
+    mdp = ergodic(50, 5)
+    simulation = simulator(mdp, OneHot())(range(NUM_RUNS))
+    stretch = Stretch(1, 0, 10_000, simulation.space.uniform(NUM_RUNS))
+
+    def roll(count: int) -> None:
+        with patch.object(finite, "LANES", count):
+            simulation.rollout(stretch, 10_000)
+
+    times = in_turn(repeats, lambda: roll(1), lambda: roll(finite.LANES))
+    each = [1e9 * statistics.median(row) / (NUM_RUNS * 10_000) for row in times]
+    print(
+        f"The step loop, one run after the other {each[0]:.1f} ns a step, {finite.LANES} in turn {each[1]:.1f}: ",
+        end="",
+    )
+    print(f"{median_ratio(*times):.2f} × as fast")
+
+
 def gymnax_stepping(num_steps: int) -> Callable[[], object]:
     """DeepSea-bsuite stepped at random, all in one compiled scan; observations are unused, so XLA may drop them."""
     import jax
@@ -232,6 +252,7 @@ def start_up(repeats: int = 3) -> None:
 
 if __name__ == "__main__":
     against_c()
+    lanes()
     against_gymnax()
     flatness()
     start_up()
