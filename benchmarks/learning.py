@@ -145,7 +145,7 @@ def lanes(repeats: int = 7) -> None:
 
     times = in_turn(repeats, lambda: roll(1), lambda: roll(finite.LANES))
     each = [1e9 * statistics.median(row) / (NUM_RUNS * 10_000) for row in times]
-    print(
+    print(f"The step loop, runs one after the other {each[0]:.1f} ns a step, {finite.LANES} in turn {each[1]:.1f}: ", end="")
         f"The step loop, one run after the other {each[0]:.1f} ns a step, {finite.LANES} in turn {each[1]:.1f}: ",
         end="",
     )
