@@ -144,12 +144,9 @@ def lanes(repeats: int = 7) -> None:
             simulation.rollout(stretch, 10_000)
 
     times = in_turn(repeats, lambda: roll(1), lambda: roll(finite.LANES))
-    each = [1e9 * statistics.median(row) / (NUM_RUNS * 10_000) for row in times]
-    print(f"The step loop, runs one after the other {each[0]:.1f} ns a step, {finite.LANES} in turn {each[1]:.1f}: ", end="")
-        f"The step loop, one run after the other {each[0]:.1f} ns a step, {finite.LANES} in turn {each[1]:.1f}: ",
-        end="",
-    )
-    print(f"{median_ratio(*times):.2f} × as fast")
+    alone, in_lanes = (1e9 * statistics.median(row) / (NUM_RUNS * 10_000) for row in times)
+    print(f"The step loop: {alone:.1f} ns a step with one run after the other, ", end="")
+    print(f"{in_lanes:.1f} with {finite.LANES} in turn, {median_ratio(*times):.2f} × as fast")
 
 
 def gymnax_stepping(num_steps: int) -> Callable[[], object]:
