@@ -37,6 +37,8 @@ def no_streams() -> Streams:
 
 def as_numbers(values: object, what: str) -> Array:
     """What a part returned as an array of numbers as kernels need it, in C's order and writeable; or an error."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.flags.carray and values.ndim:
+        return values  # as nearly always
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aapi.approximation.space import NOT_STORED
@@ -86,7 +86,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
         surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖
         total = _times(self.decay, state.total) + _times(weight, q_hat)
         temperature = as_learning_rate(self.learning_rate)(k, surprise)  # line 7: η_k(x)
-        nearer = replace(seen, near=q_hat)
+        nearer = Experience(space, data, seen.memories, q_hat)
         leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, nearer)
         guess = as_side_information(self.side_information)(leader)
         prediction = space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
