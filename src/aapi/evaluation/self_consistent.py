@@ -101,8 +101,10 @@ def evaluate_models(
     q_hat = np.zeros_like(rewards)
     sparse = counts.seen.sum(axis=1) > DENSE_STATES
     model = counts.pairs, counts.successors, counts.sizes, counts.seen, counts.visits, weights, rewards, policy
-    _solve_dense(*model, ~sparse, q_hat)
-    _solve_sparse(*model, sparse, guess, q_hat)
+    if not sparse.all():
+        _solve_dense(*model, ~sparse, q_hat)
+    if sparse.any():
+        _solve_sparse(*model, sparse, guess, q_hat)
     return q_hat
 
 
