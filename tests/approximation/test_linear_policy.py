@@ -5,6 +5,7 @@ import pytest
 
 from aapi.approximation import LinearPolicy
 from aapi.approximation.linear_policy import draw_action
+from aapi.approximation.temperature_bounds import empty_rounded
 from aapi.environments import cartpole
 from aapi.features import Fourier, Tiles
 from aapi.kernels.linalg import aligned_zeros
@@ -61,7 +62,7 @@ def test_actions_are_drawn_with_their_probabilities_though_half_are_drawn_withou
     policy = random_policy(basis, actions=actions, seed=actions)
     observation = np.array([0.3, -0.2, 0.05, 0.4])
     rooms = [np.empty(basis.num_features), np.empty(basis.num_features), np.empty(actions)]
-    rooms.append(np.empty(policy.differences.shape[2]))
+    rooms += [np.empty(policy.differences.shape[2]), empty_rounded(*policy.differences.shape[1:])]
     stream = streams(5, [0])[0]
     drawn = [
         draw_action(basis, policy.index[0], 0.0, policy.differences[0], False, stream, *rooms, observation)

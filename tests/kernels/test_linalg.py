@@ -23,11 +23,14 @@ def test_singular_matrices_are_noticed_at_any_scale():
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3, 4, 7])
-@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (5, 4), (7, 9)])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (5, 4), (7, 9), (9, 30)])
 def test_products_are_added(depth, shape):
     random = np.random.default_rng(depth)
     left, right = random.standard_normal((8, shape[0])), random.standard_normal((8, shape[1]))
     out = random.standard_normal(shape)
-    expected = out + left[:depth].T @ right[:depth]
-    add_product(left, right, depth, False, out)
+    expected = out - left[:depth].T @ right[:depth]
+    above = out.copy()
+    add_product(left, right, depth, -1.0, 0, False, out)
     assert out == pytest.approx(expected)
+    add_product(left, right, depth, -1.0, 1, True, above[1:])
+    assert np.triu(above[1:], 1) == pytest.approx(np.triu(expected[1:], 1))

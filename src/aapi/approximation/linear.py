@@ -13,6 +13,7 @@ from aapi.approximation.normal_equations import NormalEquations, fit_weighted
 from aapi.approximation.projected_equations import equations_of_vectors
 from aapi.approximation.reservoir import place_in_reservoir, reservoir_size
 from aapi.approximation.space import Actor, QSpace, States, Surprise, Temperature, as_numbers
+from aapi.approximation.temperature_bounds import RoundedDifferences, empty_rounded
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import Basis
@@ -114,7 +115,7 @@ class Linear(QSpace):
         room = np.empty(2 * self.rows + self.num_actions + policy.differences.shape[2])
         return partial(
             _draw_action, *self.basis, policy.index[0], policy.constant[0], policy.differences[0], policy.span, stream,
-            room,
+            room, *empty_rounded(0, 0),
         )  # fmt: skip
 
     def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> LinearSurprise:
@@ -212,11 +213,15 @@ class LinearSurprise(Surprise):
 @kernel
 def _draw_action(
     kind: Any, low: Any, width: Any, order: Any, matrix: Any, vector: Any, scale: Any, size: Any, linear: Any,
-    index: Any, constant: Any, differences: Any, span: Any, stream: Any, room: Any, observation: Any,
+    index: Any, constant: Any, differences: Any, span: Any, stream: Any, room: Any, columns: Any, units: Any,
+    error: Any, whole: Any, observation: Any,
 ) -> Any:  # fmt: skip
     """a ~ π(·|observation), in a form that costs little to call: plain arguments, and as few as can be."""
     basis = Basis(kind, low, width, order, matrix, vector, scale, size, linear)
     num_actions, num_features = index.shape
     features, work = room[:num_features], room[num_features : 2 * num_features]
     scores, products = room[2 * num_features : 2 * num_features + num_actions], room[2 * num_features + num_actions :]
-    return draw_action(basis, index, constant, differences, span, stream, features, work, scores, products, observation)
+    rounded = RoundedDifferences(columns, units, error, whole)
+    return draw_action(
+        basis, index, constant, differences, span, stream, features, work, scores, products, rounded, observation
+    )

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.approximation.reservoir import root_of_squares
+from aapi.approximation.temperature_bounds import UNKNOWN, bound_root_sum, round_differences
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import TILES, fill_features
 from aapi.kernels.elementary import exp
 from aapi.kernels.jit import kernel
-from aapi.kernels.linalg import LANES, aligned_zeros, dot, weigh
+from aapi.kernels.linalg import LANES, aligned_zeros, long_dot, weigh
 from aapi.kernels.random import draw
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from aapi.array_types import Array, Arrays
     from aapi.features.basis import Basis
+
+CLOSE = 1e-12  # probabilities that differ by less may do so by rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +120,7 @@ def _evaluate(
             fill_features(basis, observations[run, t], features, work)
             scores = probabilities[run, t]
             for a in range(num_actions):
-                scores[a] = dot(features, index[run, a])
+                scores[a] = long_dot(features, index[run, a], work)
             heat = constant[run] + _root_sum(
                 features, differences[run], num_actions, span, basis.kind == TILES, products
             )
@@ -128,22 +131,31 @@ def _evaluate(
 @kernel
 def draw_action(
     basis: Any, index: Any, constant: Any, differences: Any, span: Any, stream: Any, features: Any, work: Any,
-    scores: Any, products: Any, observation: Any,
+    scores: Any, products: Any, rounded: Any, observation: Any,
 ) -> Any:  # fmt: skip
-    """a ~ π(·|observation) for one run.
+    """a ~ π(·|observation) for one run; `rounded` is room for rounded differences, or empty.
 
     The best action has at least the probability 1/A at any temperature, and it is laid at the bottom of [0, 1): a
-    random number below 1/A chooses it, and the temperature, most of the work, need not be known.
+    random number below 1/A chooses it, and the temperature, most of the work, need not be known. For most others,
+    bounds on the temperature are enough to tell whether they choose it.
     """
     fill_features(basis, observation, features, work)
     best = 0
     for a in range(scores.size):
-        scores[a] = dot(features, index[a])
+        scores[a] = long_dot(features, index[a], work)
         if scores[a] > scores[best]:
             best = a
     u = draw(stream)
     if u * scores.size < 1.0:
         return best
+    if rounded.columns.size:
+        if rounded.error[0] == UNKNOWN:
+            round_differences(differences, rounded)
+        low, high = bound_root_sum(features, rounded, scores.size, span, products, work)
+        if u < best_probability(scores, best, constant + high) - CLOSE:
+            return best
+        if scores.size == 2 and low > 0.0 and u > best_probability(scores, best, constant + low) + CLOSE:
+            return 1 - best
     heat = constant + _root_sum(features, differences, scores.size, span, basis.kind == TILES, products)
     softmax(scores, scores[best], heat, scores)
     chosen = best
@@ -155,6 +167,16 @@ def draw_action(
             chosen = a
             cumulated += scores[a]
     return chosen
+
+
+@kernel
+def best_probability(index: Any, best: Any, heat: Any) -> Any:
+    """The probability of the best action, which falls as the temperature, not zero, rises."""
+    total = 1.0
+    for a in range(index.size):
+        if a != best:
+            total += exp((index[a] - index[best]) / heat)
+    return 1.0 / total
 
 
 @kernel

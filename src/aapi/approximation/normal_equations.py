@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.features.basis import FOURIER, TILES, fill_features, fill_waves, scaled
+from aapi.features.basis import FOURIER, TILES, fill_features, scaled
 from aapi.kernels.elementary import sin_cos
 from aapi.kernels.jit import kernel
-from aapi.kernels.linalg import add_product, add_row, aligned_zeros, factorise, solve_factorised
+from aapi.kernels.linalg import (
+    LINE,
+    add_product,
+    add_row,
+    aligned_matrix,
+    aligned_zeros,
+    factorise,
+    solve_factorised,
+)
 
 if TYPE_CHECKING:
     from aapi.array_types import Actions, Array
@@ -20,9 +28,9 @@ if TYPE_CHECKING:
 BLOCK = 32  # visits that are taken in together
 
 
-def paired(count: int) -> int:
-    """The next even number: `add_product` is fastest on pairs."""
-    return count + count % 2
+def in_fours(count: int) -> int:
+    """The next multiple of four: `add_product` is fastest on so many rows."""
+    return count + -count % 4
 
 
 class NormalEquations:
@@ -36,33 +44,34 @@ class NormalEquations:
     def __init__(self, basis: Basis) -> None:
         self.basis = basis
         size, dimension = basis.num_features, basis.dimension
-        self.gram = aligned_zeros(1, size, size)[0]
+        self.gram = aligned_matrix(size, size)
         self.rhs = np.zeros(size)
-        self._features, self._work = aligned_zeros(1, BLOCK, size)[0], np.empty(size)
-        # The target, and the observation; rows of products come in pairs, the last of them may be idle.
-        self._columns = np.zeros((BLOCK, paired(1 + dimension)))
-        self._products = aligned_zeros(1, paired(1 + dimension), size)[0]
+        self._features, self._work = aligned_matrix(BLOCK, size), np.empty(size)
+        self._columns = np.zeros((BLOCK, 1 + dimension))  # the target, and the observation
+        self._products = aligned_matrix(1 + dimension, size)
         self.near = dimension - dimension // 2 if basis.kind == FOURIER else 0  # coordinates of the one half
         self.far = dimension - self.near if basis.kind == FOURIER else 0  # and of the other
         # Frequencies come in pairs ±k, so of {−order … order}ⁿ half suffices: k = 0 and what is counted after it.
         near, far = ((2 * basis.order + 1) ** part // 2 + 1 for part in (self.near, self.far))
-        self._near_halves, self._far_halves = np.zeros((2, BLOCK, paired(near))), aligned_zeros(2, BLOCK, 3 * far)
-        self._even, self._odd = aligned_zeros(2, paired(near), 3 * far)
+        self._near_halves = np.zeros((2, BLOCK, in_fours(near)))
+        self._far_halves = aligned_zeros(2, BLOCK, 3 * far, LINE)
+        self._even, self._odd = aligned_zeros(2, in_fours(near), 3 * far, LINE)
 
     def fill(self, observations: Array, actions: Actions, targets: Array, action: int) -> int:
         """Fill `gram` and `rhs` from the first steps, as many as targets, where the action was taken; their number."""
-        for array in (self.gram, self._products, self._even, self._odd):
-            array[:] = 0.0
+        fourier = self.basis.kind == FOURIER
+        for sums in (self._products, self._even, self._odd) if fourier else (self._products, self.gram):
+            sums[:] = 0.0
         visits: int = _add_visits(
             self.basis, self.near, observations, actions, targets, action, self._features, self._work, self._columns,
             self._near_halves, self._far_halves, self._products, self._even, self._odd, self.gram,
         )  # fmt: skip
         size = self.basis.size
         self.rhs[:] = self._products[0, : len(self.rhs)]
-        if self.basis.kind == FOURIER:
-            _add_fourier_gram(self.basis.order, self.near, self.far, self._even, self._odd, self.gram)
+        if fourier:
+            _fill_fourier_gram(self.basis.order, self.near, self.far, self._even, self._odd, self.gram)
             if self.basis.linear:
-                self.gram[:, size : len(self.rhs)] = self._products[1 : 1 + self.basis.dimension, : len(self.rhs)].T
+                self.gram[:, size : len(self.rhs)] = self._products[1:, : len(self.rhs)].T
         return visits
 
     def solve(self, ridge: float) -> bool:
@@ -84,21 +93,25 @@ def _add_visits(
     far_size = (2 * basis.order + 1) ** (dimension - near) // 2 + 1
     room = (2 * basis.order + 1) ** near if fourier else 1
     real, imaginary = np.empty(room), np.empty(room)
+    angle_cosines, angle_sines = np.empty(dimension), np.empty(dimension)
     visits = 0
     depth = 0
     for t in range(targets.size):
         if actions[t] == action:
-            fill_features(basis, observations[t], features[depth], work)
             columns[depth, 0] = targets[t]
             for j in range(dimension):
                 columns[depth, 1 + j] = observations[t, j]
+            fill_features(basis, observations[t], features[depth], work)
             if fourier:
+                for j in range(dimension):
+                    angle_sines[j], angle_cosines[j] = sin_cos(math.pi * scaled(basis, observations[t], j))
                 near_cosine, near_sine = _fill_half(
-                    basis, observations[t], 0, near, real, imaginary, near_halves[0, depth], near_halves[1, depth]
-                )
+                    angle_cosines[:near], angle_sines[:near], basis.order, real, imaginary, near_halves[0, depth],
+                    near_halves[1, depth],
+                )  # fmt: skip
                 cosines, sines = far_halves[0, depth], far_halves[1, depth]
                 far_cosine, far_sine = _fill_half(
-                    basis, observations[t], near, dimension, real, imaginary, cosines, sines
+                    angle_cosines[near:], angle_sines[near:], basis.order, real, imaginary, cosines, sines
                 )
                 cosine = near_cosine * far_cosine - near_sine * far_sine
                 sine = near_sine * far_cosine + near_cosine * far_sine
@@ -110,45 +123,69 @@ def _add_visits(
             depth += 1
             visits += 1
         if depth == BLOCK or (depth > 0 and t == targets.size - 1):
-            add_product(columns, features, depth, False, products)
+            add_product(columns, features, depth, 1.0, 0, False, products)
             if fourier:
-                add_product(near_halves[0], far_halves[0], depth, False, even)
-                add_product(near_halves[1], far_halves[1], depth, False, odd)
+                add_product(near_halves[0], far_halves[0], depth, 1.0, 0, False, even)
+                add_product(near_halves[1], far_halves[1], depth, 1.0, 0, False, odd)
             elif basis.kind == TILES:
                 add_sparse(features, depth, gram)
             else:
-                add_product(features, features, depth, True, gram)
+                add_product(features, features, depth, 1.0, 0, True, gram)
             depth = 0
     return visits
 
 
 @kernel
 def _fill_half(
-    basis: Any, observation: Any, first: Any, last: Any, real: Any, imaginary: Any, cosines: Any, sines: Any
+    angle_cosines: Any, angle_sines: Any, order: Any, real: Any, imaginary: Any, cosines: Any, sines: Any
 ) -> Any:
-    """Cosines and sines of π k·s over the coordinates first … last − 1, for half of the k in {−order … order}ⁿ.
+    """Cosines and sines of k·x for half of the k in {−order … order}ⁿ: 0, and what is counted after it.
 
-    Returns cosine and sine for k = (order … order).
+    x is given by cosines and sines. Returns cosine and sine for k = (order … order).
     """
     real[0], imaginary[0] = 1.0, 0.0
+    cosines[0], sines[0] = 1.0, 0.0
     filled = 1
-    shift = 0.0
-    for j in range(first, last):
-        angle = math.pi * scaled(basis, observation, j)
-        shift += angle
-        sine, cosine = sin_cos(angle)
-        filled = fill_waves(cosine, sine, 2 * basis.order, real, imaginary, filled, False)
-    # {−order … order}ⁿ is {0 … 2 order}ⁿ moved back by `order` in each coordinate.
-    sine, cosine = sin_cos(basis.order * shift)
-    middle = filled // 2
-    for i in range(filled - middle):
-        cosines[i] = real[middle + i] * cosine + imaginary[middle + i] * sine
-        sines[i] = imaginary[middle + i] * cosine - real[middle + i] * sine
-    return cosine, sine
+    all_real, all_imaginary = 1.0, 0.0
+    for j in range(angle_cosines.size):
+        cosine, sine = angle_cosines[j], angle_sines[j]
+        wave_real, wave_imaginary = 1.0, 0.0
+        middle, half = order * filled, filled // 2
+        last = j == angle_cosines.size - 1
+        if last:
+            for i in range(filled - half):
+                cosines[i], sines[i] = real[half + i], imaginary[half + i]
+        else:
+            for i in range(filled):
+                real[middle + i], imaginary[middle + i] = real[i], imaginary[i]
+        for k in range(1, order + 1):
+            wave_real, wave_imaginary = (
+                wave_real * cosine - wave_imaginary * sine,
+                wave_real * sine + wave_imaginary * cosine,
+            )
+            ahead, back = middle + k * filled, middle - k * filled
+            if last:  # nothing before 0 is wanted
+                for i in range(filled):
+                    x, y = real[i], imaginary[i]
+                    cosines[k * filled - half + i] = x * wave_real - y * wave_imaginary
+                    sines[k * filled - half + i] = x * wave_imaginary + y * wave_real
+            else:
+                for i in range(filled):
+                    x, y = real[middle + i], imaginary[middle + i]
+                    real[ahead + i] = x * wave_real - y * wave_imaginary
+                    imaginary[ahead + i] = x * wave_imaginary + y * wave_real
+                    real[back + i] = x * wave_real + y * wave_imaginary
+                    imaginary[back + i] = y * wave_real - x * wave_imaginary
+        all_real, all_imaginary = (
+            all_real * wave_real - all_imaginary * wave_imaginary,
+            all_real * wave_imaginary + all_imaginary * wave_real,
+        )
+        filled *= 2 * order + 1
+    return all_real, all_imaginary
 
 
 @kernel
-def _add_fourier_gram(order: Any, near: Any, far: Any, even: Any, odd: Any, gram: Any) -> None:
+def _fill_fourier_gram(order: Any, near: Any, far: Any, even: Any, odd: Any, gram: Any) -> None:
     """½ Σ cos(π (c + c')·s) + ½ Σ cos(π (c − c')·s) for all pairs of frequencies c ≤ c'."""
     near_places, far_places = _places(order, near), _places(order, far)
     middle_near, middle_far = (2 * order + 1) ** near // 2, (2 * order + 1) ** far // 2
@@ -166,16 +203,27 @@ def _add_fourier_gram(order: Any, near: Any, far: Any, even: Any, odd: Any, gram
             sums[i, j] = (even[y, half + x] - x_sign * y_sign * odd[y, half + x]) - (
                 x_sign * even[y, 2 * half + x] + y_sign * odd[y, 2 * half + x]
             )
+    sums, differences = _spread(sums, near_places, 1, 0), _spread(differences, near_places, -1, middle_near)
     for i_far in range(far_places.size):
         for j_far in range(i_far, far_places.size):
             total = sums[far_places[i_far] + far_places[j_far]]
             difference = differences[middle_far + far_places[j_far] - far_places[i_far]]
             for i_near in range(near_places.size):
-                row = gram[i_far * near_places.size + i_near]
-                for j_near in range(i_near if i_far == j_far else 0, near_places.size):
-                    place = near_places[i_near] + near_places[j_near]
-                    apart = middle_near + near_places[j_near] - near_places[i_near]
-                    row[j_far * near_places.size + j_near] += 0.5 * (total[place] + difference[apart])
+                out = gram[i_far * near_places.size + i_near, j_far * near_places.size :]
+                one, other = total[i_near], difference[i_near]
+                for j_near in range(one.size):
+                    out[j_near] = 0.5 * (one[j_near] + other[j_near])
+
+
+@kernel
+def _spread(table: Any, places: Any, sign: Any, middle: Any) -> Any:
+    """From a table over places, one over pairs of them: at (i, j), the entry at middle + place of j ± that of i."""
+    spread = np.empty((table.shape[0], places.size, places.size))
+    for row in range(table.shape[0]):
+        for i in range(places.size):
+            for j in range(places.size):
+                spread[row, i, j] = table[row, middle + places[j] + sign * places[i]]
+    return spread
 
 
 @kernel
@@ -215,7 +263,7 @@ def fit_weighted(
     False if a regression is singular.
     """
     size = basis.num_features
-    gram, rows = aligned_zeros(1, size, size)[0], aligned_zeros(1, BLOCK, size)[0]
+    gram, rows = aligned_matrix(size, size), aligned_matrix(BLOCK, size)
     for action in range(q_hat.shape[1]):
         rhs = np.zeros(size)
         gram[:] = 0.0
@@ -248,6 +296,6 @@ def _add_weighted_visits(
             if basis.kind == TILES:
                 add_sparse(rows, depth, gram)
             else:
-                add_product(rows, rows, depth, True, gram)
+                add_product(rows, rows, depth, 1.0, 0, True, gram)
             depth = 0
     return visits

@@ -11,7 +11,7 @@ from aapi.approximation.sparse_features import fill_gram, fill_rhs
 from aapi.errors import TooLarge
 from aapi.features.basis import TILES, fill_features
 from aapi.kernels.jit import kernel
-from aapi.kernels.linalg import add_product, add_row, aligned_zeros
+from aapi.kernels.linalg import LINE, add_product, add_row, aligned_matrix, aligned_zeros
 
 if TYPE_CHECKING:
     from aapi.array_types import Actions, AnyArray, Array
@@ -100,8 +100,8 @@ def equations_of_vectors(basis: Basis, chances: Array, steps: Steps, decay: floa
     size = count * num_actions
     check_size(size)
     groups, width = (num_actions, count) if decay == 0.0 else (1, size)
-    transposed, sums, shares = aligned_zeros(groups, size, width), np.zeros((2, groups, width)), np.zeros(size)
-    left, right = aligned_zeros(1, BLOCK, width)[0], aligned_zeros(1, BLOCK, size)[0]
+    transposed, sums, shares = aligned_zeros(groups, size, width, LINE), np.zeros((2, groups, width)), np.zeros(size)
+    left, right = aligned_matrix(BLOCK, width), aligned_matrix(BLOCK, size)
     equations, ones = NormalEquations(basis), np.ones(len(rewards))
     gram = np.empty((num_actions, count, count))
     for group in range(groups):
@@ -195,7 +195,7 @@ def _add_vectors(
                         if right[k, j] != 0.0:
                             add_row(transposed[j], right[k, j], left[k])
             else:
-                add_product(right, left, depth, False, transposed)
+                add_product(right, left, depth, 1.0, 0, False, transposed)
             depth = 0
 
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-LANES = 4  # rows of weights are padded to a multiple of a vector register, so that none straddles two cache lines
-PANEL = 32  # rows that are eliminated together
+LANES = 4  # rows of weights are padded to a multiple of it
+LINE = 8  # numbers in a cache line, which a vector had better not straddle
+PANEL = 64  # rows that are eliminated together
 SINGULAR = 1e-12  # what elimination may leave of a diagonal entry before it counts as nothing
 
 
@@ -28,31 +29,43 @@ def singular_regression(ridge: float) -> InvalidInput:
 
 
 @kernel
-def add_product(left: Any, right: Any, depth: Any, upper: Any, out: Any) -> None:
-    """out += leftᵀ right, of `depth` rows; if `upper`, from the diagonal on, an entry before it included.
+def add_product(left: Any, right: Any, depth: Any, sign: Any, top: Any, upper: Any, out: Any) -> None:
+    """out += sign · leftᵀ right, of `depth` rows; of the product, rows from `top` on.
 
-    Two rows of `out` and four products at a time, along rows: what a vector unit does well without reordering sums.
+    If `upper`, only from the diagonal on, and a few entries before it. Four rows of `out` and four products at a time,
+    along rows: what a vector unit does well without reordering sums.
     """
-    rows, steps = out.shape[0] - out.shape[0] % 2, depth - depth % 4
-    for i in range(0, rows, 2):
-        first = i if upper else 0
-        out0, out1 = out[i, first:], out[i + 1, first:]
+    rows, steps = out.shape[0] - out.shape[0] % 4, depth - depth % 4
+    for i in range(0, rows, 4):
+        row = top + i
+        first = row - row % LINE if upper else 0
+        out0, out1, out2, out3 = out[i, first:], out[i + 1, first:], out[i + 2, first:], out[i + 3, first:]
         for k in range(0, steps, 4):
-            a0, a1, a2, a3 = left[k, i], left[k + 1, i], left[k + 2, i], left[k + 3, i]
-            b0, b1, b2, b3 = left[k, i + 1], left[k + 1, i + 1], left[k + 2, i + 1], left[k + 3, i + 1]
+            l0, l1, l2, l3 = left[k], left[k + 1], left[k + 2], left[k + 3]
+            a0, a1, a2, a3 = sign * l0[row], sign * l1[row], sign * l2[row], sign * l3[row]
+            b0, b1, b2, b3 = sign * l0[row + 1], sign * l1[row + 1], sign * l2[row + 1], sign * l3[row + 1]
+            c0, c1, c2, c3 = sign * l0[row + 2], sign * l1[row + 2], sign * l2[row + 2], sign * l3[row + 2]
+            d0, d1, d2, d3 = sign * l0[row + 3], sign * l1[row + 3], sign * l2[row + 3], sign * l3[row + 3]
+            if (
+                a0 == a1 == a2 == a3 == 0.0
+                and b0 == b1 == b2 == b3 == 0.0
+                and c0 == c1 == c2 == c3 == 0.0
+                and d0 == d1 == d2 == d3 == 0.0
+            ):  # features that are never active together, such as the rows of a grid
+                continue
             r0, r1, r2, r3 = right[k, first:], right[k + 1, first:], right[k + 2, first:], right[k + 3, first:]
             for j in range(out0.size):
                 x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]  # before anything is stored, or they would be read again
                 s0 = out0[j] + (a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3)
                 s1 = out1[j] + (b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3)
-                out0[j], out1[j] = s0, s1
+                s2 = out2[j] + (c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3)
+                s3 = out3[j] + (d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3)
+                out0[j], out1[j], out2[j], out3[j] = s0, s1, s2, s3
     for i in range(out.shape[0]):
-        first = i if upper else 0
-        out0 = out[i, first:]
+        row = top + i
+        first = row - row % LINE if upper else 0
         for k in range(steps if i < rows else 0, depth):
-            factor, row = left[k, i], right[k, first:]
-            for j in range(out0.size):
-                out0[j] += factor * row[j]
+            add_row(out[i, first:], sign * left[k, row], right[k, first:])
 
 
 @kernel
@@ -68,9 +81,10 @@ def factorise(gram: Any, ridge: Any) -> Any:
         diagonal[k] = gram[k, k]
     for first in range(0, size, PANEL):
         last = min(first + PANEL, size)
+        done = gram[first:last]
         for start in range(first, last, 4):
             stop = min(start + 4, last)
-            _eliminate(gram, first, start, start, stop)
+            add_product(done, done, start - first, -1.0, start, True, gram[start:stop])
             for k in range(start, stop):
                 row = gram[k, k:]
                 if not SINGULAR * diagonal[k] < row[0] < math.inf:  # against its own size: any scale will do
@@ -82,42 +96,8 @@ def factorise(gram: Any, ridge: Any) -> Any:
                     factor, source, target = row[i - k], row[i - k :], gram[i, i:]
                     for j in range(target.size):
                         target[j] -= factor * source[j]
-        _eliminate(gram, first, last, last, size)
+        add_product(done, done, last - first, -1.0, last, True, gram[last:])
     return True
-
-
-@kernel
-def _eliminate(upper: Any, k_first: Any, k_last: Any, first: Any, last: Any) -> None:
-    """Subtract the products of finished rows, k_first … k_last − 1, a multiple of 4, from rows first … last − 1."""
-    whole = last - (last - first) % 4
-    for i in range(first, whole, 4):
-        out0, out1, out2, out3 = upper[i, i:], upper[i + 1, i:], upper[i + 2, i:], upper[i + 3, i:]
-        for k in range(k_first, k_last, 4):
-            a0, a1, a2, a3 = upper[k, i], upper[k + 1, i], upper[k + 2, i], upper[k + 3, i]
-            b0, b1, b2, b3 = upper[k, i + 1], upper[k + 1, i + 1], upper[k + 2, i + 1], upper[k + 3, i + 1]
-            c0, c1, c2, c3 = upper[k, i + 2], upper[k + 1, i + 2], upper[k + 2, i + 2], upper[k + 3, i + 2]
-            d0, d1, d2, d3 = upper[k, i + 3], upper[k + 1, i + 3], upper[k + 2, i + 3], upper[k + 3, i + 3]
-            if (
-                a0 == a1 == a2 == a3 == 0.0
-                and b0 == b1 == b2 == b3 == 0.0
-                and c0 == c1 == c2 == c3 == 0.0
-                and d0 == d1 == d2 == d3 == 0.0
-            ):  # features that are never active together, such as the rows of a grid
-                continue
-            r0, r1, r2, r3 = upper[k, i:], upper[k + 1, i:], upper[k + 2, i:], upper[k + 3, i:]
-            for j in range(out0.size):
-                x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]  # before anything is stored, or they would be read again
-                s0 = out0[j] - (a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3)
-                s1 = out1[j] - (b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3)
-                s2 = out2[j] - (c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3)
-                s3 = out3[j] - (d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3)
-                out0[j], out1[j], out2[j], out3[j] = s0, s1, s2, s3
-    for i in range(whole, last):
-        out0 = upper[i, i:]
-        for k in range(k_first, k_last):
-            factor, row = upper[k, i], upper[k, i:]
-            for j in range(out0.size):
-                out0[j] -= factor * row[j]
 
 
 @kernel
@@ -161,6 +141,28 @@ def dot(left: Any, right: Any) -> Any:
 
 
 @kernel
+def long_dot(left: Any, right: Any, work: Any) -> Any:
+    """Σ left · right of many numbers: four stretches side by side, which a vector unit does well; `work` is room."""
+    part = left.size // 4
+    a0, a1, a2, a3 = left[:part], left[part : 2 * part], left[2 * part : 3 * part], left[3 * part : 4 * part]
+    b0, b1, b2, b3 = right[:part], right[part : 2 * part], right[2 * part : 3 * part], right[3 * part : 4 * part]
+    for i in range(part):
+        work[i] = (a0[i] * b0[i] + a1[i] * b1[i]) + (a2[i] * b2[i] + a3[i] * b3[i])
+    s0 = s1 = s2 = s3 = 0.0
+    whole = part - part % 4
+    for i in range(0, whole, 4):
+        s0 += work[i]
+        s1 += work[i + 1]
+        s2 += work[i + 2]
+        s3 += work[i + 3]
+    for i in range(whole, part):
+        s0 += work[i]
+    for i in range(4 * part, left.size):
+        s1 += left[i] * right[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
 def weigh(features: Any, weights: Any, sparse: Any, out: Any) -> None:
     """out = ψᵀ weights. Four features at a time: `out` is read and written once for all of them."""
     num_features, width = weights.shape
@@ -189,9 +191,14 @@ def add_row(out: Any, factor: Any, row: Any) -> None:
         out[j] += factor * row[j]
 
 
-def aligned_zeros(runs: int, features: int, rows: int) -> NDArray[np.float64]:
-    """Zeros of shape (runs, features, rows and padding), each row at the start of a vector register."""
-    padded = -(-rows // LANES) * LANES
-    raw = np.zeros(runs * features * padded + LANES)
-    offset = (-raw.ctypes.data // raw.itemsize) % LANES
+def aligned_zeros(runs: int, features: int, rows: int, lanes: int = LANES) -> NDArray[np.float64]:
+    """Zeros of shape (runs, features, rows and padding), from the start of a cache line."""
+    padded = -(-rows // lanes) * lanes
+    raw = np.zeros(runs * features * padded + LINE)
+    offset = (-raw.ctypes.data // raw.itemsize) % LINE
     return raw[offset : offset + runs * features * padded].reshape(runs, features, padded)
+
+
+def aligned_matrix(rows: int, columns: int) -> NDArray[np.float64]:
+    """Zeros of shape (rows, columns and padding), each row from the start of a cache line."""
+    return aligned_zeros(1, rows, columns, LINE).reshape(rows, -1)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.approximation.linear_policy import draw_action
+from aapi.approximation.temperature_bounds import UNKNOWN, empty_rounded
 from aapi.errors import InvalidInput
+from aapi.features.basis import TILES
 from aapi.kernels.jit import kernel
 from aapi.kernels.random import streams
 from aapi.simulation.data import NO_GRID, PhaseData, stretch_ends
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from aapi.approximation import Linear
     from aapi.environments.continuous_problem import ContinuousProblem
     from aapi.simulation.data import Stretch
+
+LONG = 100  # steps for which differences are worth rounding
 
 
 class ContinuousSimulation:
@@ -76,8 +80,12 @@ def _step_loop(step: Any) -> Any:
         num_runs, num_actions, num_features = index.shape
         features, work = np.empty(num_features), np.empty(num_features)
         scores, products = np.empty(num_actions), np.empty(differences.shape[2])
+        # Where most features are zero, products take little time; and rounding takes longer than a few steps.
+        rounds = basis.kind != TILES and observations.shape[1] >= LONG
+        rounded = empty_rounded(num_features, products.size if rounds else 0)
         for run in range(num_runs):
             t = 0
+            rounded.error[0] = UNKNOWN
             for stretch in range(ends.size):
                 total = 0.0
                 while t < ends[stretch]:
@@ -85,7 +93,7 @@ def _step_loop(step: Any) -> Any:
                         observations[run, t, j] = state[run, j]
                     action = draw_action(
                         basis, index[run], constant[run], differences[run], span, streams[run], features, work,
-                        scores, products, observations[run, t],
+                        scores, products, rounded, observations[run, t],
                     )  # fmt: skip
                     reward = step(state[run], action, streams[run])
                     actions[run, t] = action
