@@ -150,7 +150,7 @@ class Linear(QSpace):
         chances = self.probabilities(policy, successors)
         for run in range(len(rewards)):
             steps = states[run], actions[run], rewards[run], successors[run]
-            yield equations_of_vectors(self.basis, chances[run], steps, trace)
+            yield equations_of_vectors(self.basis, chances[run], steps, trace, self.copies)
 
     def from_weights(self, blocks: Array) -> Array:
         """The weights themselves, (features, actions)."""
