@@ -90,7 +90,8 @@ class Growing(Schedule):
     grows as the logarithm of time, and with it the cost of all that is done between phases.
 
     Where Q-functions have weights instead of tables, it is per_weight · weights, in the first as well: regressions have
-    the data of one phase. shortest: in each copy of the environment, if there are several. most: however large a table is, much of it may never be seen.
+    the data of one phase. shortest: in each copy of the environment, if there are several. most: however large a table
+    is, much of it may never be seen.
     """
 
     shortest: int = 50

@@ -23,7 +23,8 @@ class MonteCarlo(Evaluation):
     """Q̂ = φᵀw with w = argmin Σ_t (φ(x_t, a_t)ᵀw − G_t)² + ridge ‖w‖².
 
     G_t = Σ_{i=t}^{t+H−1} (r_i − c), every visit t whose window lies in the phase, and in one copy of the environment; c
-    is the phase's mean reward if `centre`, else 0. With one-hot features this is an average, and pairs without data get the value 0.
+    is the phase's mean reward if `centre`, else 0. With one-hot features this is an average, and pairs without data get
+    the value 0.
 
     horizon: H, the length of returns. centre: subtract the mean reward from returns. ridge: ℓ2 penalty of the
     regression.

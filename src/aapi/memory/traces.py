@@ -54,8 +54,8 @@ class SumTraces(MemorySpec["Traces"]):
 class Traces(LinearMemory):
     """Sums over all steps t of every run, with the trace z_t = λ z_{t−1} + φ(x_t, a_t), which phases do not break.
 
-    visits: n(x, a), (runs, states, actions). earned: Σ z_t r_t; totals: Σ z_t, (runs, features). trace: the last z_t, of
-        each copy of the environment that a run goes round, (runs, copies · features).
+    visits: n(x, a), (runs, states, actions). earned: Σ z_t r_t; totals: Σ z_t, (runs, features).
+    trace: the last z_t of each copy of the environment that a run goes round, (runs, copies · features).
     arrivals: Σ e_{x_{t+1}} z_tᵀ, (runs, states, features). products: Σ φ_t z_tᵀ, (runs, features, features).
     If λ = 0, z_t = φ_t, and what follows from the visits is not kept: totals, trace and products are empty.
 
