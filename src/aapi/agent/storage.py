@@ -160,6 +160,14 @@ def made_environment(
     return Continuing(env, ending, described.get("limit"))
 
 
+def copies_made(path: str | os.PathLike[str]) -> tuple[int, bool]:
+    """How many copies of an environment the agent in a file learns in, and whether each has a process of its own."""
+    description = _read_description(path, read_arrays(path, "a saved agent"))
+    number, env = description.get("copies", 1), description.get("env")
+    at_least(1, copies=number)
+    return number, bool(isinstance(env, dict) and env.get("processes"))
+
+
 def _read_description(path: str | os.PathLike[str], arrays: Arrays) -> Description:
     """What a file says of its agent, checked for its version only."""
     if "agent" not in arrays:

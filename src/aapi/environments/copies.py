@@ -111,14 +111,21 @@ class VectorCopies(Copies):
             base if isinstance(base, AsyncVectorEnv | SyncVectorEnv) else None
         )
         self.processes = isinstance(base, AsyncVectorEnv)
-        self.spec = self._made.get_attr("spec")[0] if self._made is not None else env.spec
-        self._continuing = self._made is not None and all(self._made.call("has_wrapper_attr", "restore_pending"))
-        self.inner_spec = _without_continuing(self.spec)
-        wrapped = env is not base or (self.inner_spec is not None and self.inner_spec.additional_wrappers)
-        self.bounds = _bounds(self.spec, not wrapped)
-        if self._continuing:
-            self.rule = dict(cast("Any", self._made).get_attr("rule")[0])
-            return
+        sample = None if self._made is None else self._made.env_fns[0]()  # what is elsewhere may not tell
+        self.spec = env.spec if sample is None else sample.spec
+        inside, plain = _continuing_in(sample), env is base
+        self._continuing = inside is not None
+        if sample is not None:
+            plain = plain and sample.observation_space == sample.unwrapped.observation_space
+            sample.close()
+        self.inner_spec, self.bounds = _without_continuing(self.spec), _bounds(self.spec, plain)
+        if inside is not None:
+            self.rule = inside.rule
+        else:
+            self._set_rule(ending, limit)
+
+    def _set_rule(self, ending: Ending | None, limit: int | None) -> None:
+        """How episodes end, where the copies do not know it themselves."""
         if ending is None:
             given = spec_defaults(self.spec)
             ending, limit = given.ending, given.limit
@@ -127,12 +134,12 @@ class VectorCopies(Copies):
         self._horizon = limit if limit is not None else self.spec.max_episode_steps if self.spec else None
         if ending == "shortfall" and self._horizon is None:
             raise InvalidInput('ending "shortfall" needs a limit (--limit): the environment has no time limit')
-        mode = env.metadata.get("autoreset_mode")
+        mode = self.env.metadata.get("autoreset_mode")
         self._same_step = getattr(mode, "value", mode) == "SameStep"
         if self._made is None and (limit is not None or not self._same_step):
             why = "cannot truncate episodes" if self._same_step else "begins an episode in the step after the last one"
             raise InvalidInput(
-                f"{type(base).__name__} {why}, and single copies of it cannot be reset: make it by "
+                f"{type(self.env.unwrapped).__name__} {why}, and single copies of it cannot be reset: make it by "
                 "gymnasium.make_vec(…, vectorization_mode='sync') or 'async'"
             )
         self._lengths, self._returns = np.zeros(self.number, dtype=np.int64), np.zeros(self.number)
@@ -237,8 +244,13 @@ def continuing(env: Env, ending: Ending | None = None, limit: int | None = None)
 
 def holds_continuing(env: object) -> bool:
     """Whether `Continuing` is among the wrappers of an environment."""
+    return _continuing_in(env) is not None
+
+
+def _continuing_in(env: object) -> Continuing | None:
+    """The outermost `Continuing` among the wrappers of an environment."""
     while isinstance(env, gymnasium.Wrapper):
         if isinstance(env, Continuing):
-            return True
+            return env
         env = env.env
-    return False
+    return None

@@ -105,10 +105,11 @@ class GymnasiumSimulation:
             self._take(policy, min(self.whole(STRIDE), last - self.filled), left)
             met = self._is_met(left)
             self.watch(self.filled - before)
+        last_state = self._in_turn() if self.copies == 1 else [self._in_turn()]
         taken = slice(0, self.filled)
         rewards = self.rewards[:, taken]
         return PhaseData(
-            self.states[:, taken], self.actions[:, taken], rewards, np.array(self._in_turn() if self.copies == 1 else [self._in_turn()]),
+            self.states[:, taken], self.actions[:, taken], rewards, np.array(last_state),
             rewards.sum(axis=1, keepdims=True), np.array([self.filled]), self.time, met or self.filled == steps,
             self.streams,
         )  # fmt: skip
@@ -185,27 +186,29 @@ class GymnasiumSimulation:
         seen: list[Any] = []
         taken: list[int] = []
         earned: list[Any] = []
-        reading, met = False, self._is_met(left)
+        reading, between, met = False, True, self._is_met(left)
         try:
             for _ in range(steps // self.copies):
-                actions = [act(state) for state in current]
-                reading = False
-                observations, rewards, ended = env.step([start + action for action in actions])
-                reading = True
-                after = [encode(observation) for observation in observations]
-                seen += current
-                taken += actions
-                earned += rewards
-                self.episodes += ended
-                if left is not None:
-                    np.subtract.at(left, (current, actions), 1)
-                    met = met or bool((left[current, actions] <= 0).any())
-                current = after
+                with uninterrupted():
+                    reading = between = False
+                    actions = [act(state) for state in current]
+                    observations, rewards, ended = env.step([start + action for action in actions])
+                    reading = True
+                    after = [encode(observation) for observation in observations]
+                    seen += current
+                    taken += actions
+                    earned += rewards
+                    self.episodes += ended
+                    if left is not None:
+                        np.subtract.at(left, (current, actions), 1)
+                        met = met or bool((left[current, actions] <= 0).any())
+                    current, between = after, True
                 if met:
                     break
         except BaseException as error:
             self._account(seen, taken, earned, current)
-            self.current = None  # some copies may be a step ahead
+            if not between:
+                self.current = None  # some copies may be a step ahead
             if not isinstance(error, Exception):
                 raise
             raise self._failure(error, f"one of the observations {observations!r}" if reading else None) from error
