@@ -196,6 +196,7 @@ class Slow(gymnasium.Wrapper[Any, Any, Any, Any]):
     """A step takes a millisecond, during which the processor may do something else, as with a robot or a server."""
 
     def step(self, action: Any) -> Any:
+        """A step, after a while."""
         time.sleep(1e-3)
         return self.env.step(action)
 
@@ -203,6 +204,7 @@ class Slow(gymnasium.Wrapper[Any, Any, Any, Any]):
 def copies_of_a_slow_environment(copies: int = 8, num_steps: int = 4000) -> None:
     """What copies buy: the time of slow environments, side by side; not what is learnt from as many steps."""
     rates = []
+    aapi.Agent(aapi.AAPI(), gymnasium.make("FrozenLake-v1")).learn(num_steps)  # compiles what is not compiled yet
     for processes in (False, True):
         make = [lambda: continuing(Slow(gymnasium.make("FrozenLake-v1")))] * (copies if processes else 1)
         env = (gymnasium.vector.AsyncVectorEnv if processes else gymnasium.vector.SyncVectorEnv)(make)
