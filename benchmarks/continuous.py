@@ -9,7 +9,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"  # one thread on either side
 
 import ctypes
+import itertools
 import statistics
+import time
 import tracemalloc
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ from learning import compiled, in_turn, median_ratio
 import aapi
 from aapi.batch import simulator
 from aapi.environments import cartpole
+from aapi.environments.copies import continuing
 from aapi.evaluation import MonteCarlo
 from aapi.features import Fourier, OneHot
 from aapi.simulation import Stretch
@@ -161,6 +164,75 @@ def agent_against_stepping(repeats: int = 5) -> None:
         print(f"time ratio {median_ratio(*times):.2f}")
 
 
+def copies_against_stepping(copies: int = 8, repeats: int = 5) -> None:
+    """Learning in copies of an environment at once: what the agent adds to the time of a vector environment."""
+    num_steps = 20_000
+    cases = (("FrozenLake-v1", OneHot()), ("CartPole-v1", Fourier(order=2)))
+    print(f"Agent.learn in {copies} copies, τ = 2000, H = 100, {num_steps:,} steps in all, median of {repeats}")
+    for (name, features), mode in itertools.product(cases, ("sync", "async")):
+        algorithm = aapi.AAPI(phase_length=2000, evaluate=MonteCarlo(horizon=100))
+        learnt_in = gymnasium.make_vec(name, copies, vectorization_mode=mode, wrappers=[continuing])
+        stepped = gymnasium.make_vec(name, copies, vectorization_mode=mode)
+        actions = np.random.default_rng(0).integers(stepped.single_action_space.n, size=(num_steps // copies, copies))
+
+        def learning(algorithm: Any = algorithm, env: Any = learnt_in, features: Any = features) -> object:
+            return aapi.Agent(algorithm, env, features).learn(num_steps)
+
+        def stepping(env: Any = stepped, actions: Any = actions) -> None:
+            env.reset(seed=0)
+            for row in actions:
+                env.step(row)
+
+        times = in_turn(repeats, learning, stepping)
+        learn, bare = (1e6 * statistics.median(row) / num_steps for row in times)
+        kind = f"Fourier({features.order})" if isinstance(features, Fourier) else "one-hot"
+        print(f"  {name:13} {kind:10} {mode:5} learn {learn:6.2f} µs per step, bare steps {bare:6.2f} µs: ", end="")
+        print(f"time ratio {median_ratio(*times):.2f}")
+        learnt_in.close()
+        stepped.close()
+
+
+class Slow(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """A step takes a millisecond, during which the processor may do something else, as with a robot or a server."""
+
+    def step(self, action: Any) -> Any:
+        """A step, after a while."""
+        time.sleep(1e-3)
+        return self.env.step(action)
+
+
+def copies_of_a_slow_environment(copies: int = 8, num_steps: int = 4000) -> None:
+    """What copies buy: the time of slow environments, side by side; not what is learnt from as many steps."""
+    rates = []
+    aapi.Agent(aapi.AAPI(), gymnasium.make("FrozenLake-v1")).learn(num_steps)  # compiles what is not compiled yet
+    for processes in (False, True):
+        make = [lambda: continuing(Slow(gymnasium.make("FrozenLake-v1")))] * (copies if processes else 1)
+        env = (gymnasium.vector.AsyncVectorEnv if processes else gymnasium.vector.SyncVectorEnv)(make)
+        agent = aapi.Agent(aapi.AAPI(), env).learn(8)
+        start = time.perf_counter()
+        agent.learn(num_steps)
+        rates.append(num_steps / (time.perf_counter() - start))
+        env.close()
+    print(
+        f"FrozenLake-v1 with steps of 1 ms: one {rates[0]:,.0f} steps a second, {copies} copies in processes ", end=""
+    )
+    print(f"{rates[1]:,.0f}, {rates[1] / rates[0]:.1f} times as many")
+
+
+def learning_from_copies(num_steps: int = 50_000, seeds: int = 10) -> None:
+    """Average rewards of all steps, by the number of copies that they are divided among."""
+    for name, features in (("FrozenLake-v1", None), ("CartPole-v1", Fourier(order=3))):
+        found = []
+        for copies in (1, 8, 32):
+            rewards = []
+            for seed in range(seeds):
+                env = gymnasium.make_vec(name, copies, vectorization_mode="sync")
+                rewards.append(aapi.Agent(aapi.AAPI(), env, features, seed).learn(num_steps).total_reward / num_steps)
+            error = statistics.stdev(rewards) / seeds**0.5
+            found.append(f"{copies}: {statistics.mean(rewards):.4f} ± {error:.4f}")
+        print(f"AAPI() on {name}, {num_steps:,} steps, average reward by copies, {seeds} seeds: {', '.join(found)}")
+
+
 def flatness() -> None:
     """Few features and short phases, where any cost that grows with the number of phases would show."""
     near, far, window, length = 50, 1000, 100, 200
@@ -192,4 +264,7 @@ if __name__ == "__main__":
     against_c()
     learning_against_stepping()
     agent_against_stepping()
+    copies_against_stepping()
+    copies_of_a_slow_environment()
+    learning_from_copies()
     flatness()

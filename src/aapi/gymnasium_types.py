@@ -12,4 +12,5 @@ Observation: TypeAlias = Any  # a number, an array, a tuple or a dict, as the sp
 Action: TypeAlias = Any  # likewise
 Info: TypeAlias = dict[str, Any]  # what reset() and step() return besides; also the options of reset()
 Env: TypeAlias = "gymnasium.Env[Any, Any]"
+AnyVectorEnv: TypeAlias = "gymnasium.vector.VectorEnv[Any, Any, Any]"
 Space: TypeAlias = "gymnasium.Space[Any]"

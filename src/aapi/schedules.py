@@ -91,7 +91,9 @@ class Growing(Schedule):
     grows as the logarithm of time, and with it the cost of all that is done between phases.
 
     Where Q-functions have weights instead of tables, it is per_weight · weights, in the first as well: regressions have
-    the data of one phase. most: however large a table is, much of it may never be seen.
+    the data of one phase. most: however large a table is, much of it may never be seen. Where a run goes round several
+    copies of its environment, each but the first adds `shortest` steps: about as many returns end within the phase as
+    with one copy.
     """
 
     shortest: int = 50
@@ -115,4 +117,5 @@ class Growing(Schedule):
         """The length of a phase."""
         each = self.per_weight if not space.countable else self.first if phase == 1 else self.per_pair
         size = space.rows * space.num_actions
-        return int(max(self.shortest, min(self.most, each * size), self.share * time))
+        steps = max(self.shortest, min(self.most, each * size), self.share * time)
+        return int(steps + self.shortest * (space.copies - 1))

@@ -76,6 +76,7 @@ def drawn(policy, basis, observations, rounded):
 @pytest.mark.parametrize("arguments", [{}, {"span": True}, {"actions": 3}, {"constant": 2.0}, {"differences": 30}])
 def test_bounds_change_no_action(basis, arguments):
     policy, observations = random_policy(basis, **arguments), some_observations(5000)
-    exact = drawn(policy, basis, observations, empty_rounded(0, 0))
+    exact = drawn(policy, basis, observations, None)
     assert min(np.bincount(exact)) > 50
+    assert drawn(policy, basis, observations, empty_rounded(0, 0)) == exact
     assert drawn(policy, basis, observations, empty_rounded(*policy.differences.shape[1:])) == exact

@@ -209,6 +209,19 @@ def test_a_run_in_pieces_is_the_run_in_one_go(capsys, room, algorithm):
     assert arrays("pieces.aapi") == arrays("whole.aapi")
 
 
+@pytest.mark.parametrize("where", ["", "--processes"])
+def test_copies_in_pieces_are_copies_in_one_go(capsys, room, where):
+    common = f"rooms:Room-v0 --features fourier:2 --copies 3 {SHORT}"
+    train(capsys, f"{common} --steps 333 --save whole.aapi")
+    status, out, err = train(capsys, f"{common} {where} --steps 120 --save pieces.aapi")
+    assert (status, err) == (0, "")
+    assert "of 3 copies" in " ".join(out.split())
+    assert ("process of its own" in " ".join(out.split())) == bool(where)
+    status, _, err = train(capsys, "rooms:Room-v0 --resume pieces.aapi --steps 333 --json")
+    assert (status, err) == (0, "")
+    assert arrays("pieces.aapi")[1] == arrays("whole.aapi")[1]
+
+
 def test_a_short_piece_does_not_say_that_nothing_was_learnt(capsys, room):
     train(capsys, f"CartPole-v1 --features fourier:1 --steps 60 --save a.aapi {SHORT}")
     status, out, _ = train(capsys, "--resume a.aapi --steps 70 --save a.aapi")
@@ -268,6 +281,24 @@ def test_ctrl_c_tells_where_the_checkpoint_is(room):
     assert f"the last checkpoint is a.aapi, after {steps} steps: go on with --resume a.aapi" in err
     assert "Traceback" not in err
     assert sorted(path.name for path in room.iterdir() if path.name != "__pycache__") == ["a.aapi", "rooms.py"]
+
+
+def test_ctrl_c_does_not_lose_copies_in_processes(capsys, room):
+    common = f"rooms:Slow-v0 --features fourier:2 --copies 2 --checkpoint-every 1 {SHORT}"
+    with start(f"{common} --processes --steps 1000000 --save a.aapi") as process:
+        wait_until((room / "a.aapi").exists)
+        time.sleep(0.1)
+        processes.interrupt(process)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    steps = aapi.load("a.aapi").num_steps
+    assert steps % 2 == 0
+    status, out, err = train(capsys, f"rooms:Slow-v0 --resume a.aapi --steps {steps + 20} --json")
+    assert (status, err) == (0, "")
+    train(capsys, f"{common} --steps {steps + 20} --save b.aapi")
+    assert json.loads(out)["steps"] == steps + 20
+    assert aapi.load("a.aapi").total_reward == aapi.load("b.aapi").total_reward
 
 
 def test_ctrl_c_is_ctrl_c_even_if_tidying_up_goes_wrong(room):
@@ -348,6 +379,9 @@ def test_what_goes_wrong_in_the_middle_leaves_the_checkpoint(capsys, room, name,
         ("--resume a.aapi --steps 99 --save c.aapi --eta 1", "--resume goes on as the agent began: drop --eta"),
         ("--resume a.aapi --steps 99 --features fourier", "--resume goes on as the agent began: drop --features"),
         ("--resume a.aapi --steps 99 --algorithm rlsvi", "--resume goes on as the agent began: drop --algorithm"),
+        ("rooms:Room-v0 --copies 0", "--copies must be at least 1, not 0"),
+        ("rooms:Room-v0 --copies 100 --algorithm aapi-paper", "goes round 100 copies"),
+        ("--resume a.aapi --steps 99 --copies 2", "--resume goes on as the agent began: drop --copies"),
         ("--resume no.aapi --steps 99", "no.aapi does not exist"),
         ("--resume rooms.py --steps 99", "rooms.py is not a saved agent"),
         ("CartPole-v1 --resume a.aapi --steps 99", "the agent learnt with observations Box(-1.0, 1.0, (2,), float64)"),

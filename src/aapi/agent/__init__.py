@@ -2,7 +2,7 @@
 
 from aapi.agent.agent import Agent, Progress
 from aapi.agent.score import Score
-from aapi.agent.storage import load, made_environment
+from aapi.agent.storage import copies_made, load, made_environment
 from aapi.agent.tensorboard import TensorBoard
 
-__all__ = ["Agent", "Progress", "Score", "TensorBoard", "load", "made_environment"]
+__all__ = ["Agent", "Progress", "Score", "TensorBoard", "copies_made", "load", "made_environment"]

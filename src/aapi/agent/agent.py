@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 import numpy as np
@@ -13,8 +13,7 @@ from aapi.agent.representation import default_features, represent
 from aapi.agent.score import Score
 from aapi.agent.spaces import check_same_spaces
 from aapi.checks import at_least
-from aapi.environments.continuing import Continuing
-from aapi.environments.env_defaults import EnvDefaults, env_defaults
+from aapi.environments.copies import LocalCopies, continuing, copies_of
 from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
 from aapi.files import uninterrupted
@@ -32,8 +31,9 @@ if TYPE_CHECKING:
     from aapi.agent.storage import EnvSnapshot
     from aapi.approximation import Policy, QSpace
     from aapi.array_types import Array
-    from aapi.environments.continuing import Episode
-    from aapi.gymnasium_types import Env, Observation, Space
+    from aapi.environments.continuing import Continuing, Ending, Episode
+    from aapi.environments.copies import Copies
+    from aapi.gymnasium_types import AnyVectorEnv, Env, Observation, Space
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
 
@@ -61,7 +61,8 @@ class Agent:
     algorithm: AAPI, Politex, AdaptiveFTRL, GreedyAPI, RLSVI or any `Learner`.
     env: a Gymnasium environment with discrete actions. If its episodes end, the next one begins in the same step: it is
         wrapped in `Continuing`, unless you did that, with the ending rule known for its id (CartPole: the paper's), or
-        else the environment's own rewards.
+        else the environment's own rewards. A vector environment, gymnasium.make_vec(…), is several copies that the
+        agent learns from at once, as one run: a step of n copies is n steps.
     features: OneHot (default for countable observations), Fourier (default for up to four numbers, of order 3), Radial
         (default for more), Tiles, or a function of yours from an observation to a vector.
     seed: of the agent's draws, and of the environment's first reset.
@@ -70,17 +71,18 @@ class Agent:
     as learning in one go.
     """
 
-    def __init__(self, algorithm: AnyLearner, env: Env, features: AgentFeatures | None = None, seed: int = 0) -> None:
-        self.env: Continuing | None = continuing(env)
-        # Bounds are known for what the environment itself shows, not for what wrappers make of it.
-        given = env_defaults(env) if env.observation_space == env.unwrapped.observation_space else EnvDefaults()
-        self._set_up(algorithm, env.observation_space, env.action_space, features, seed, (given.low, given.high))
+    def __init__(
+        self, algorithm: AnyLearner, env: Env | AnyVectorEnv, features: AgentFeatures | None = None, seed: int = 0
+    ) -> None:
+        copies = copies_of(env)
+        spaces = copies.observation_space, copies.action_space
+        self._set_up(algorithm, copies, copies.number, *spaces, features, seed, copies.bounds)
 
     def _set_up(
-        self, algorithm: AnyLearner, observation_space: Space, action_space: Space,
-        features: AgentFeatures | None, seed: int, bounds: Bounds,
+        self, algorithm: AnyLearner, copies: Copies | None, num_copies: int, observation_space: Space,
+        action_space: Space, features: AgentFeatures | None, seed: int, bounds: Bounds,
     ) -> None:  # fmt: skip
-        """All but the environment, which an agent from a file may do without. bounds: None for those of the space."""
+        """copies: the environment, which an agent from a file may do without. bounds: None for those of the space."""
         at_least(0, seed=seed)
         check_learner(algorithm)
         self.algorithm, self.seed, self.bounds = algorithm, seed, bounds
@@ -90,15 +92,22 @@ class Agent:
         self.features = default_features(observations) if features is None else features
         self.space: QSpace
         self.space, encode = represent(self.features, observations, self.num_actions, bounds, observation_space)
-        self.simulation = GymnasiumSimulation(self.env, self.space, encode, seed)
+        self.copies, self.space.copies = copies, num_copies
+        self.simulation = GymnasiumSimulation(copies, self.space, encode, seed)
         self.session = Session(algorithm, self.simulation, copy_states=True)
         self.env_snapshot: EnvSnapshot | None = None  # where the environment was, of an agent from a file without one
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
         self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice
 
     def __repr__(self) -> str:
-        size = f"{self.space.describe()}, {self.num_actions} actions"
+        copies = f", {self.space.copies} copies" if self.space.copies > 1 else ""
+        size = f"{self.space.describe()}, {self.num_actions} actions{copies}"
         return f"Agent({self.algorithm!r}; {size}; {self.num_steps} steps, {self.num_phases} phases learnt)"
+
+    @property
+    def env(self) -> Env | AnyVectorEnv | None:
+        """What the agent learns in: a `Continuing`, or a vector environment; None if a file was loaded without."""
+        return None if self.copies is None else self.copies.env
 
     @property
     def policy(self) -> Policy:
@@ -109,11 +118,11 @@ class Agent:
     def steps_left(self) -> int:
         """Of the phase, or the exploration, under way; at the most, if it ends by what is seen."""
         stretch = self.algorithm.act(self.session.state)
-        return stretch.start + stretch.steps - self.simulation.time
+        return stretch.start + self.simulation.whole(stretch.steps) - self.simulation.time
 
     @property
     def num_steps(self) -> int:
-        """How many steps were taken so far."""
+        """How many steps were taken so far, by all copies of the environment together."""
         return self.simulation.time
 
     @property
@@ -138,6 +147,7 @@ class Agent:
     ) -> Agent:
         """Act and learn for some more steps. Returns the agent.
 
+        num_steps: of all copies of the environment together, rounded up to as many of each.
         progress: show a bar with the average reward, speed and time left.
         callback: called with a `Progress` after each phase; learning stops if it returns False.
         checkpoint: a file to save the agent to after every `checkpoint_every` phases, and at the end; or, if
@@ -146,7 +156,7 @@ class Agent:
         at_least(1, num_steps=num_steps, checkpoint_every=checkpoint_every)
         simulation = self.simulation
         if simulation.current is None:
-            if self.env is not None and simulation.time:
+            if self.copies is not None and simulation.time:
                 raise InvalidInput("where the environment is now is not known: go on from the last checkpoint")
             simulation.reset(self.seed)
         start, first = time.perf_counter(), simulation.time
@@ -200,7 +210,7 @@ class Agent:
         deterministic: bool = False,
         seed: int = 1000,
         progress: bool = False,
-        film: Callable[[int, Continuing | None], None] | None = None,
+        film: Callable[[int, Env], None] | None = None,
     ) -> Score:
         """Act by the present policy for some steps, without learning, in an environment of its own.
 
@@ -209,11 +219,11 @@ class Agent:
         """
         at_least(1, num_steps=num_steps)
         at_least(0, seed=seed)
-        if env is not None and self.env is not None and env.unwrapped is self.env.unwrapped:
+        if env is not None and self.copies is not None and self.copies.holds(env):
             raise InvalidInput("give evaluate another environment than the one that the agent learns in")
         where = continuing(env) if env is not None else self._another()
         check_same_spaces(where, self.observation_space, self.action_space)
-        simulation = GymnasiumSimulation(where, self.space, self.simulation.encode, seed)
+        simulation = GymnasiumSimulation(LocalCopies([where]), self.space, self.simulation.encode, seed)
         simulation.reset(seed)
         policy = self.space.most_likely(self.policy) if deterministic else self.policy
         stretch = Stretch(1, 0, num_steps, policy)
@@ -221,7 +231,7 @@ class Agent:
             simulation.watch = lambda steps: advance(steps, f"average reward {simulation.average_reward:.4g}")
             while simulation.time < num_steps:
                 if film:
-                    film(simulation.time, simulation.env)
+                    film(simulation.time, where)
                 data = simulation.rollout(stretch, 1 if film else num_steps)
         return Score(
             data.rewards[0],
@@ -233,9 +243,10 @@ class Agent:
 
     def _another(self) -> Continuing:
         """An environment like the agent's."""
-        if self.env is None or self.env.spec is None:
+        if self.copies is None or self.copies.spec is None:
             raise InvalidInput("give an environment to evaluate in: evaluate(num_steps, env)")
-        return continuing(gymnasium.make(self.env.spec))
+        ending, limit = self.copies.rule["ending"], self.copies.rule["limit"]
+        return continuing(gymnasium.make(self.copies.spec), cast("Ending", ending), cast("int | None", limit))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to a file of arrays and JSON, from which `aapi.load` makes it again, learning included."""
@@ -252,22 +263,3 @@ def _discrete(space: Space) -> gymnasium.spaces.Discrete[Any]:
             f"actions must be Discrete, and those of this environment are {space}: discretise them first"
         )
     return space
-
-
-def continuing(env: Env) -> Continuing:
-    """The environment without ends, by the rule known for it; unless it is that already."""
-    if isinstance(env, Continuing):
-        return env
-    if not isinstance(env, gymnasium.Env):
-        raise InvalidInput(f"env must be a Gymnasium environment, not {env!r}")
-    given = EnvDefaults() if holds_continuing(env) else env_defaults(env)
-    return Continuing(env, ending=given.ending, limit=given.limit)
-
-
-def holds_continuing(env: object) -> bool:
-    """Whether `Continuing` is among the wrappers of an environment."""
-    while isinstance(env, gymnasium.Wrapper):
-        if isinstance(env, Continuing):
-            return True
-        env = env.env
-    return False

@@ -42,11 +42,11 @@ def represent(
     """
     if isinstance(features, OneHot):
         indicators = per_action(scipy.sparse.eye_array(observations.num_states), num_actions, one_hot=True)
-        return Tabular(indicators, num_actions), observations.state
+        return Tabular(indicators, num_actions), observations.to_state
     if isinstance(features, VectorFeatures) and not isinstance(features, type):
         low, high = bounds
         basis = features.basis(low or observations.low, high or observations.high)
-        return Linear(basis.check(len(observations.low)), num_actions), observations.vector
+        return Linear(basis.check(len(observations.low)), num_actions), observations.to_vector
     if not callable(features) or isinstance(features, type | Coordinates | FeatureMatrix):
         raise InvalidInput(f"features must be OneHot, Fourier, Tiles, Radial or a function, not {features!r}")
     size = _vector_size(features, space)

@@ -12,6 +12,7 @@ from aapi.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from aapi.environments.copies import Copies
     from aapi.gymnasium_types import Env, Space
     from aapi.json_types import JsonObject
 
@@ -62,7 +63,7 @@ def made_space(described: Mapping[str, Any]) -> Space:
     return spaces.Box(low, high, shape, dtype)
 
 
-def check_same_spaces(env: Env, observation_space: Space, action_space: Space) -> None:
+def check_same_spaces(env: Env | Copies, observation_space: Space, action_space: Space) -> None:
     """Raise an error if an environment's spaces are not those that an agent learnt with."""
     name = env.spec.id if env.spec else "this environment"
     for given, learnt, what in (

@@ -11,11 +11,12 @@ import gymnasium
 import numpy as np
 
 import aapi
-from aapi.agent.agent import Agent, continuing, holds_continuing
+from aapi.agent.agent import Agent
 from aapi.agent.formats import FORMAT, upgraded
 from aapi.agent.spaces import check_same_spaces, described_space, made_space
 from aapi.checks import at_least, check_indices, check_like
 from aapi.environments.continuing import Continuing
+from aapi.environments.copies import copies_of
 from aapi.errors import AapiError, InvalidInput, one_line
 from aapi.files import atomic_write, read_arrays
 from aapi.learners.learner import LONGEST
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
     from aapi.agent.representation import AgentFeatures
     from aapi.array_types import AnyArray, Arrays
-    from aapi.gymnasium_types import Env
+    from aapi.environments.copies import Copies
+    from aapi.gymnasium_types import AnyVectorEnv, Env
     from aapi.learners.learner import AnyLearner
 
 Description: TypeAlias = dict[str, Any]  # JSON as a file has it: whatever is wrong with it, one of the errors of `load`
@@ -41,11 +43,12 @@ MOST_COUNTED = 1_000_000  # steps whose phases are counted one by one
 class EnvSnapshot:
     """Where an environment was. description: how it was made.
 
-    snapshot: what `Continuing.restore` takes; state: what the agent saw of it; both None before the first step.
+    snapshots: what `Continuing.restore` takes, of each copy; state: what the agent saw of them; both None before the
+    first step, and where it cannot be told.
     """
 
     description: Description | None = None
-    snapshot: Description | None = None
+    snapshots: list[Description] | None = None
     state: AnyArray | None = None
 
 
@@ -62,17 +65,18 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         "stretch_rewards": simulation.rewards[:, :filled],
     }
     where = agent.env_snapshot or EnvSnapshot()
-    if agent.env is not None:
+    if agent.copies is not None:
         began = simulation.current is not None
         where = EnvSnapshot(
-            _described_env(agent.env), agent.env.snapshot() if began else None,
-            np.asarray(simulation.current) if began else None,
+            _described_env(agent.copies), agent.copies.snapshots() if began else None,
+            np.array(simulation.current) if simulation.current is not None else None,
         )  # fmt: skip
-    snapshot = None if where.snapshot is None else dict(where.snapshot)
-    if snapshot is not None and where.state is not None:
-        arrays["current"] = where.state
-        if "actions" in snapshot:
-            arrays["snapshot_actions"] = snapshot.pop("actions")
+    snapshots = None if where.snapshots is None else [dict(each) for each in where.snapshots]
+    if snapshots is not None and where.state is not None:
+        arrays["current"] = where.state if len(where.state) > 1 else where.state[0]
+        for name, snapshot in zip(_action_names(len(snapshots)), snapshots, strict=True):
+            if "actions" in snapshot:
+                arrays[name] = snapshot.pop("actions")
     description = {
         "format": FORMAT,
         "aapi": aapi.__version__,
@@ -86,8 +90,8 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         "steps": simulation.time,
         "reward_sum": simulation.total_reward - float(simulation.rewards[:, :filled].sum()),
         "episodes": simulation.episodes,
-        "snapshot": snapshot,
-    }
+        "snapshot": snapshots[0] if snapshots is not None and len(snapshots) == 1 else snapshots,
+    } | ({"copies": agent.space.copies} if agent.space.copies > 1 else {})
     try:
         text = json.dumps(description, default=_plain)
     except (TypeError, ValueError) as error:
@@ -99,7 +103,7 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
 
 def load(
     path: str | os.PathLike[str],
-    env: Env | None = None,
+    env: Env | AnyVectorEnv | None = None,
     *,
     algorithm: AnyLearner | None = None,
     features: AgentFeatures | None = None,
@@ -156,6 +160,14 @@ def made_environment(
     return Continuing(env, ending, described.get("limit"))
 
 
+def copies_made(path: str | os.PathLike[str]) -> tuple[int, bool]:
+    """How many copies of an environment the agent in a file learns in, and whether each has a process of its own."""
+    description = _read_description(path, read_arrays(path, "a saved agent"))
+    number, env = description.get("copies", 1), description.get("env")
+    at_least(1, copies=number)
+    return number, bool(isinstance(env, dict) and env.get("processes"))
+
+
 def _read_description(path: str | os.PathLike[str], arrays: Arrays) -> Description:
     """What a file says of its agent, checked for its version only."""
     if "agent" not in arrays:
@@ -175,16 +187,21 @@ def _read_description(path: str | os.PathLike[str], arrays: Arrays) -> Descripti
 
 
 def _rebuilt(
-    path: str | os.PathLike[str], description: Description, arrays: Arrays, env: Env | None,
+    path: str | os.PathLike[str], description: Description, arrays: Arrays, env: Env | AnyVectorEnv | None,
     algorithm: AnyLearner | None, features: AgentFeatures | None,
 ) -> Agent:  # fmt: skip
-    agent = Agent.__new__(Agent)
-    agent.env = None if env is None else _as_it_was(env, description["env"] or {})
+    agent, number = Agent.__new__(Agent), int(description.get("copies", 1))
+    at_least(1, copies=number)
+    copies = None if env is None else _as_it_was(env, description["env"] or {})
     observation_space, action_space = (made_space(description[name]) for name in ("observation_space", "action_space"))
-    if env is not None:
-        check_same_spaces(env, observation_space, action_space)
+    if copies is not None:
+        check_same_spaces(copies, observation_space, action_space)
+        if copies.number != number:
+            raise InvalidInput(f"it learnt in {number} copies of its environment, and there are {copies.number} here")
     agent._set_up(
         algorithm or part_from_json(description["algorithm"], "algorithm"),
+        copies,
+        number,
         observation_space,
         action_space,
         features or part_from_json(description["features"], "features"),
@@ -192,45 +209,49 @@ def _rebuilt(
         tuple(description["bounds"]),
     )
     _restore_learning(agent, description, arrays)
-    snapshot, state = description["snapshot"], None
-    if snapshot is not None:
-        state = _checked_state(agent, arrays["current"])
-        if "snapshot_actions" in arrays:
-            snapshot["actions"] = arrays["snapshot_actions"]
-        if agent.env is not None:
-            _restore(agent.env, snapshot)
-            agent.simulation.current = state if state.shape else int(state)
-    agent.env_snapshot = EnvSnapshot(description["env"], snapshot, state)
+    snapshots, state = description["snapshot"], None
+    if snapshots is not None:
+        snapshots = snapshots if isinstance(snapshots, list) else [snapshots]
+        state = _checked_states(agent, arrays["current"])
+        for name, snapshot in zip(_action_names(number), snapshots, strict=True):
+            if name in arrays:
+                snapshot["actions"] = arrays[name]
+        if copies is not None:
+            _restore(copies, snapshots)
+            agent.simulation.current = list(state) if state.ndim > 1 else state.tolist()
+    agent.env_snapshot = EnvSnapshot(description["env"], snapshots, state)
     agent.saved = (path, agent.num_steps)
     return agent
 
 
-def _restore(env: Continuing, snapshot: Description) -> None:
-    """Bring an environment back to a snapshot; whatever it raises when it cannot."""
+def _action_names(copies: int) -> list[str]:
+    """Under which names the actions of the episodes under way are stored."""
+    return ["snapshot_actions", *(f"snapshot_actions_{copy}" for copy in range(1, copies))]
+
+
+def _restore(env: Copies, snapshots: list[Description]) -> None:
+    """Bring an environment back to where it was; whatever it raises when it cannot."""
     try:
-        env.restore(snapshot)
+        env.restore(snapshots)
     except AapiError:
         raise
     except Exception as error:
         raise InvalidInput(f"its environment cannot be brought back to where it was ({one_line(error)})") from error
 
 
-def _as_it_was(env: Env, rule: Description) -> Continuing:
-    """The environment with the ending rule that the agent began with."""
-    if not holds_continuing(env):
-        if rule.get("ending") is None:
-            raise InvalidInput("it learnt with an ending rule of your own: wrap the environment in Continuing, as then")
-        return Continuing(env, rule["ending"], rule.get("limit"))
-    wrapped = continuing(env)
-    given = described_rule(wrapped)
+def _as_it_was(env: Env | AnyVectorEnv, rule: Description) -> Copies:
+    """The environment, or its copies, with the ending rule that the agent began with."""
+    copies = copies_of(env, rule.get("ending"), rule.get("limit"))
+    given = described_rule(copies.rule)
+    if rule.get("ending") is None and given["ending"] is not None:
+        raise InvalidInput("it learnt with an ending rule of your own: wrap the environment in Continuing, as then")
     if any(given[name] != rule.get(name) for name in ("ending", "limit")):
         raise InvalidInput(f"it learnt with {_words(rule)}, and this environment has {_words(given)}")
-    return wrapped
+    return copies
 
 
-def described_rule(env: Continuing) -> Description:
+def described_rule(rule: Description) -> Description:
     """The ending rule as JSON; a function of the user's has no form in it, and is None."""
-    rule = env.rule
     return rule | {"ending": None if callable(rule["ending"]) else rule["ending"]}
 
 
@@ -251,7 +272,8 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
     agent.space.check_policy(stretch.acting, 1)
     steps, filled = description["steps"], arrays["stretch_rewards"].shape[1]
     at_least(filled, steps=steps)
-    if stretch.number < 1 or not filled <= stretch.steps <= LONGEST or steps != stretch.start + filled:
+    most = simulation.whole(stretch.steps)
+    if stretch.number < 1 or not filled <= most <= LONGEST or steps != stretch.start + filled:
         raise InvalidInput(
             f"after {steps} steps it cannot be {filled} steps into phase {stretch.number}, which began after "
             f"{stretch.start} and has {stretch.steps}"
@@ -259,13 +281,13 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
     short = stretch.start <= MOST_COUNTED or agent.algorithm.phase_steps is not None  # else counting may take long
     if not 0 <= state.k <= stretch.start:
         raise InvalidInput(f"{state.k} phases cannot end after {stretch.start} steps")
-    known = short and agent.algorithm.schedule is not None
+    known = short and agent.algorithm.schedule is not None and agent.space.copies == 1  # else lengths are rounded up
     if known and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
         raise InvalidInput(f"{state.k} phases do not end after {stretch.start} steps")
     for memory in state.memories.values():
         memory.check_steps(stretch.start)
     simulation.time = stretch.start
-    simulation.begin(stretch.steps)
+    simulation.begin(most)
     for name, stream in (("predictions", agent._predictions), ("stream", simulation.streams)):
         stream[:] = check_like(arrays, name, stream)
         if not stream.any():
@@ -282,26 +304,32 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
     simulation.time, simulation.filled, session.state = int(steps), filled, state
 
 
-def _checked_state(agent: Agent, current: AnyArray) -> AnyArray:
-    """The state that the agent was in: a number of any kind, or a vector."""
+def _checked_states(agent: Agent, current: AnyArray) -> AnyArray:
+    """The state that each copy was in, (copies, …): numbers of any kind, or vectors."""
     space = agent.space
-    if not space.state_shape and current.shape == () and current.dtype.kind == "i":
+    shape = (space.copies,) if space.copies > 1 else ()
+    if not space.state_shape and current.shape == shape and current.dtype.kind == "i":
         space.check_states(current, "current")
         current = current.astype(space.state_dtype)
-    state = check_like({"current": current}, "current", np.empty(space.state_shape, dtype=space.state_dtype))
+    like: AnyArray = np.empty(shape + space.state_shape, dtype=space.state_dtype)
+    state = check_like({"current": current}, "current", like)
     space.check_states(state, "current")
-    return state
+    return state.reshape(space.copies, *space.state_shape)
 
 
-def _described_env(env: Continuing) -> Description:
+def _described_env(env: Copies) -> Description:
     """How the environment was made, for the command; a file never makes one by itself."""
-    spec = env.env.spec
-    return {
-        "id": spec.id if spec else None,
-        "kwargs": {key: value for key, value in (spec.kwargs if spec else {}).items() if key != "render_mode"},
-        "max_episode_steps": spec.max_episode_steps if spec else None,
-        "wrappers": [wrapper.name for wrapper in spec.additional_wrappers] if spec else [],
-    } | described_rule(env)
+    spec = env.inner_spec
+    return (
+        {
+            "id": spec.id if spec else None,
+            "kwargs": {key: value for key, value in (spec.kwargs if spec else {}).items() if key != "render_mode"},
+            "max_episode_steps": spec.max_episode_steps if spec else None,
+            "wrappers": [wrapper.name for wrapper in spec.additional_wrappers] if spec else [],
+        }
+        | described_rule(env.rule)
+        | ({"processes": env.processes} if env.number > 1 else {})
+    )
 
 
 def _plain(value: object) -> object:

@@ -13,12 +13,11 @@ from aapi.approximation.normal_equations import NormalEquations, fit_weighted
 from aapi.approximation.projected_equations import equations_of_vectors
 from aapi.approximation.reservoir import place_in_reservoir, reservoir_size
 from aapi.approximation.space import Actor, QSpace, States, Surprise, Temperature, as_numbers
-from aapi.approximation.temperature_bounds import RoundedDifferences, empty_rounded
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import Basis
 from aapi.kernels.jit import kernel
-from aapi.kernels.linalg import aligned_zeros, singular_regression
+from aapi.kernels.linalg import LANES, aligned_zeros, singular_regression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from aapi.array_types import Actions, Array, Arrays, Streams
 
 
+HEAD = 40  # numbers at the front of `_packed`
 DEFAULT_SAMPLED = 30  # the paper's n_k for large state spaces
 
 
@@ -112,11 +112,7 @@ class Linear(QSpace):
 
     def actor(self, policy: LinearPolicy, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
-        room = np.empty(2 * self.rows + self.num_actions + policy.differences.shape[2])
-        return partial(
-            _draw_action, *self.basis, policy.index[0], policy.constant[0], policy.differences[0], policy.span, stream,
-            room, *empty_rounded(0, 0),
-        )  # fmt: skip
+        return partial(_draw_action, _packed(self.basis, policy), stream)
 
     def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> LinearSurprise:
         """No surprise yet."""
@@ -151,7 +147,7 @@ class Linear(QSpace):
         chances = self.probabilities(policy, successors)
         for run in range(len(rewards)):
             steps = states[run], actions[run], rewards[run], successors[run]
-            yield equations_of_vectors(self.basis, chances[run], steps, trace)
+            yield equations_of_vectors(self.basis, chances[run], steps, trace, self.copies)
 
     def from_weights(self, blocks: Array) -> Array:
         """The weights themselves, (features, actions)."""
@@ -210,18 +206,45 @@ class LinearSurprise(Surprise):
         return replace(self, differences=differences, k=filled)
 
 
-@kernel
-def _draw_action(
-    kind: Any, low: Any, width: Any, order: Any, matrix: Any, vector: Any, scale: Any, size: Any, linear: Any,
-    index: Any, constant: Any, differences: Any, span: Any, stream: Any, room: Any, columns: Any, units: Any,
-    error: Any, whole: Any, observation: Any,
-) -> Any:  # fmt: skip
-    """a ~ π(·|observation), in a form that costs little to call: plain arguments, and as few as can be."""
-    basis = Basis(kind, low, width, order, matrix, vector, scale, size, linear)
-    num_actions, num_features = index.shape
-    features, work = room[:num_features], room[num_features : 2 * num_features]
-    scores, products = room[2 * num_features : 2 * num_features + num_actions], room[2 * num_features + num_actions :]
-    rounded = RoundedDifferences(columns, units, error, whole)
-    return draw_action(
-        basis, index, constant, differences, span, stream, features, work, scores, products, rounded, observation
+def _packed(basis: Basis, policy: LinearPolicy) -> Array:
+    """A basis, the policy of the first run and room to work in, as one array: each that is passed takes a call longer.
+
+    At the front, the numbers of a basis, and where in the array each of the others begins, with its shape.
+    """
+    width = policy.differences.shape[2]
+    rooms = (
+        np.empty(basis.num_features),
+        np.empty(basis.num_features),
+        np.empty(len(policy.index[0])),
+        np.empty(width),
     )
+    arrays = (basis.low, basis.width, basis.matrix, basis.vector, policy.index[0], policy.differences[0], *rooms)
+    shapes = [array.shape if array.ndim == 2 else (1, array.size) for array in arrays]
+    begins = np.cumsum([HEAD, *(-(-array.size // LANES) * LANES for array in arrays)])
+    packed: Array = aligned_zeros(1, 1, int(begins[-1]))[0, 0]
+    numbers = (basis.kind, basis.order, basis.scale, basis.size, basis.linear, policy.constant[0], policy.span)
+    packed[: len(numbers)] = numbers
+    for k, (array, begin, shape) in enumerate(zip(arrays, begins[:-1], shapes, strict=True)):
+        packed[8 + 3 * k : 11 + 3 * k] = begin, *shape
+        packed[begin : begin + array.size] = array.ravel()
+    return packed
+
+
+@kernel
+def _unpacked(packed: Any, k: Any) -> Any:
+    """The k-th array in another one, of two axes."""
+    begin, rows, columns = int(packed[8 + 3 * k]), int(packed[9 + 3 * k]), int(packed[10 + 3 * k])
+    return packed[begin : begin + rows * columns].reshape((rows, columns))
+
+
+@kernel
+def _draw_action(packed: Any, stream: Any, observation: Any) -> Any:
+    """a ~ π(·|observation), in a form that costs little to call."""
+    basis = Basis(
+        int(packed[0]), _unpacked(packed, 0)[0], _unpacked(packed, 1)[0], int(packed[1]), _unpacked(packed, 2),
+        _unpacked(packed, 3)[0], packed[2], int(packed[3]), packed[4] != 0.0,
+    )  # fmt: skip
+    return draw_action(
+        basis, _unpacked(packed, 4), packed[5], _unpacked(packed, 5), packed[6] != 0.0, stream, _unpacked(packed, 6)[0],
+        _unpacked(packed, 7)[0], _unpacked(packed, 8)[0], _unpacked(packed, 9)[0], None, observation,
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +134,7 @@ def draw_action(
     basis: Any, index: Any, constant: Any, differences: Any, span: Any, stream: Any, features: Any, work: Any,
     scores: Any, products: Any, rounded: Any, observation: Any,
 ) -> Any:  # fmt: skip
-    """a ~ π(·|observation) for one run; `rounded` is room for rounded differences, or empty.
+    """a ~ π(·|observation) for one run; `rounded` is room for rounded differences, empty or None if there is none.
 
     The best action has at least the probability 1/A at any temperature, and it is laid at the bottom of [0, 1): a
     random number below 1/A chooses it, and the temperature, most of the work, need not be known. For most others,
@@ -148,11 +149,13 @@ def draw_action(
     u = draw(stream)
     if u * scores.size < 1.0:
         return best
-    if rounded.columns.size:
-        if rounded.error[0] == UNKNOWN:
-            round_differences(differences, rounded)
-        low, high = bound_root_sum(features, rounded, scores.size, span, products, work)
-        if u < best_probability(scores, best, constant + high) - CLOSE:
+    if rounded is not None:
+        low, high = -math.inf, math.inf
+        if rounded.columns.size:
+            if rounded.error[0] == UNKNOWN:
+                round_differences(differences, rounded)
+            low, high = bound_root_sum(features, rounded, scores.size, span, products, work)
+        if high < math.inf and u < best_probability(scores, best, constant + high) - CLOSE:
             return best
         if scores.size == 2 and low > 0.0 and u > best_probability(scores, best, constant + low) + CLOSE:
             return 1 - best

@@ -80,17 +80,19 @@ def equations_of_sums(
     return Equations(transposed, earned, totals if products.size else shares, shares, gram)
 
 
-def equations_of_steps(features: ActiveFeatures, policy: Array, steps: Steps, decay: float) -> Equations:
-    """The equations of a run from its steps, in a table."""
+def equations_of_steps(
+    features: ActiveFeatures, policy: Array, steps: Steps, decay: float, copies: int = 1
+) -> Equations:  # fmt: skip
+    """The equations of a run from its steps, in a table; of `copies` of its environment in turn."""
     check_size(features.num_features)
     size = features.num_features
     transposed, (earned, totals), visits = np.zeros((size, size)), np.zeros((2, size)), np.zeros(policy.shape)
-    _add_steps(*steps, policy, decay, features, transposed, earned, totals, visits)
+    _add_steps(*steps, policy, decay, np.zeros((copies, size)), features, transposed, earned, totals, visits)
     gram, shares = of_visits(features, visits)
     return Equations(transposed, earned, totals, shares, gram)
 
 
-def equations_of_vectors(basis: Basis, chances: Array, steps: Steps, decay: float) -> Equations:
+def equations_of_vectors(basis: Basis, chances: Array, steps: Steps, decay: float, copies: int = 1) -> Equations:
     """The equations of a run from its steps between vectors. chances: of the actions at the successors.
 
     Without a trace z_t has one block, that of a_t, and steps are taken in action by action, each in its own room.
@@ -106,8 +108,8 @@ def equations_of_vectors(basis: Basis, chances: Array, steps: Steps, decay: floa
     gram = np.empty((num_actions, count, count))
     for group in range(groups):
         _add_vectors(
-            basis, *steps, chances, decay, group if decay == 0.0 else -1, left, right, transposed[group],
-            sums[0, group], sums[1, group],
+            basis, *steps, chances, decay, group if decay == 0.0 else -1, np.zeros((copies, width)), left, right,
+            transposed[group], sums[0, group], sums[1, group],
         )  # fmt: skip
     for action in range(num_actions):
         equations.fill(states, actions, ones, action)
@@ -132,18 +134,17 @@ def _subtract_arrivals(arrivals: Any, policy: Any, features: Any, transposed: An
 
 @kernel
 def _add_steps(
-    states: Any, actions: Any, rewards: Any, successors: Any, policy: Any, decay: Any, features: Any, transposed: Any,
-    earned: Any, totals: Any, visits: Any,
+    states: Any, actions: Any, rewards: Any, successors: Any, policy: Any, decay: Any, traces: Any, features: Any,
+    transposed: Any, earned: Any, totals: Any, visits: Any,
 ) -> None:  # fmt: skip
     """What `Traces` would give for these steps alone, in room that does not depend on the number of states."""
     num_actions = policy.shape[1]
     starts, columns, values = features.starts, features.columns, features.values
     stride = features.block_size if features.num_blocks > 1 else 0  # from the features of an action to the next's
-    trace = np.zeros(earned.size)
     for t in range(rewards.size):
         x, action = int(states[t]), int(actions[t])
         visits[x, action] += 1.0
-        pair, offset = x * num_actions + action, action * stride
+        pair, offset, trace = x * num_actions + action, action * stride, traces[t % traces.shape[0]]
         fade(trace, decay)
         for i in range(starts[pair], starts[pair + 1]):
             trace[offset + columns[i]] += values[i]
@@ -162,19 +163,20 @@ def _add_steps(
 @kernel
 def _add_vectors(
     basis: Any, states: Any, actions: Any, rewards: Any, successors: Any, chances: Any, decay: Any, only: Any,
-    left: Any, right: Any, transposed: Any, earned: Any, totals: Any,
+    traces: Any, left: Any, right: Any, transposed: Any, earned: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Σ (φ_t − φ̄(x_{t+1})) z_tᵀ, Σ z_t r_t and Σ z_t, of the steps with the action `only`, or −1 for all.
 
-    left, right: rooms for a block of z_t, of one action's features or of all, and of φ_t − φ̄(x_{t+1}).
+    traces: room for z_t of each copy. left, right: rooms for a block of z_t, of one action's features or of all, and of
+    φ_t − φ̄(x_{t+1}).
     """
     num_actions = chances.shape[1]
     count = basis.size + (basis.low.size if basis.linear else 0)
-    features, work, trace = np.empty(count), np.empty(max(1, basis.size)), np.zeros(totals.size)
+    features, work = np.empty(count), np.empty(max(1, basis.size))
     depth = 0
     for t in range(rewards.size):
         if only < 0 or actions[t] == only:
-            row = right[depth]
+            row, trace = right[depth], traces[t % traces.shape[0]]
             fill_features(basis, successors[t], features, work)
             for a in range(num_actions):
                 for f in range(count):

@@ -95,6 +95,7 @@ class QSpace(ABC):
     rows: states, or features of an action. num_features: of all actions together.
     countable: whether states can be counted. model: the dynamics, where they are known.
     state_shape, state_dtype: of one state in arrays of states: a number, or a vector.
+    copies: of the environment that a run goes round: its step t and its step t + copies are of the same one.
     """
 
     rows: int
@@ -104,6 +105,7 @@ class QSpace(ABC):
     state_shape: tuple[int, ...]
     state_dtype: type
     model: FiniteMDP | None = None
+    copies: int = 1
 
     def shape(self, runs: int) -> tuple[int, int, int]:
         """The shape of the Q-functions of so many runs."""

@@ -130,7 +130,7 @@ class Tabular(QSpace):
         table = np.ascontiguousarray(policy)
         for run in range(len(rewards)):
             steps = states[run], actions[run], rewards[run], successors[run]
-            yield equations_of_steps(self.features, table[run], steps, trace)
+            yield equations_of_steps(self.features, table[run], steps, trace, self.copies)
 
     def from_weights(self, blocks: Array) -> Array:
         """The table of φᵀw."""

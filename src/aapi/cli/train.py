@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import sys
@@ -17,16 +18,17 @@ from aapi.errors import AapiError, InvalidInput, install_extra
 from aapi.presets import agent_settings
 from aapi.registration import ENVIRONMENTS
 from aapi.registry.feature_words import FEATURES_HELP, make_features
-from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_environment
+from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_copies, make_environment
 from aapi.registry.problems import PROBLEMS
 from aapi.report.formatting import format_settings
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from aapi.agent import Agent, Progress
     from aapi.cli.parser import Commands
-    from aapi.environments import Continuing
+    from aapi.environments.copies import Copies
     from aapi.json_types import Setting, Settings
 
 
@@ -35,6 +37,7 @@ EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
   aapi train FrozenLake-v1 --steps 400000 --save lake.aapi
   aapi train Acrobot-v1 --features fourier:1 --continuing 100 --eta 0.1
+  aapi train FrozenLake-v1 --copies 8 --steps 400000
   aapi train --resume cart.aapi --steps 200000
 """
 
@@ -63,6 +66,14 @@ def add_train(commands: Commands) -> None:
     command.add_argument("environment", nargs="?", help="an id such as CartPole-v1, or module:Id-v0")
     command.add_argument("--steps", type=int, default=100_000, metavar="T", help="steps in all (default: 100000)")
     command.add_argument("--seed", type=int, metavar="S", help="default: 0")
+    command.add_argument(
+        "--copies", type=int, default=1, metavar="N",
+        help="learn from N copies of the environment at once; their steps count together (default: 1)",
+    )  # fmt: skip
+    command.add_argument(
+        "--processes", action="store_true",
+        help="step each copy in a process of its own, which pays where a step takes longer than about 0.1 ms",
+    )  # fmt: skip
     default_features = "one-hot, fourier:3, or radial:300 from 5 numbers on"
     command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP} (default: {default_features})")
     command.add_argument("--low", metavar="A,B,…", help="lower bounds of the observation, where it has none")
@@ -91,7 +102,7 @@ def train(options: argparse.Namespace) -> None:
     """Train, save and print."""
     from aapi.agent import TensorBoard
 
-    at_least(1, **{"--steps": options.steps})
+    at_least(1, **{"--steps": options.steps, "--copies": options.copies})
     if options.checkpoint_every is not None:
         at_least(1, **{"--checkpoint-every": options.checkpoint_every})
     options.save = options.save or options.resume  # a continued agent is saved to its own file by default
@@ -120,6 +131,7 @@ def train(options: argparse.Namespace) -> None:
     except AapiError as error:
         raise InvalidInput(f"{error}{_checkpoint(agent)}") from error
     finally:
+        cast("Copies", agent.copies).env.close()
         if board:
             board.close()
     summary = _summarise(agent, phases, time.perf_counter() - start, agent.num_steps - first)
@@ -154,9 +166,12 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     if options.environment in PROBLEMS:
         raise _built_in(options.environment)
     features = make_features(options.features, options.low, options.high, finite=False)
-    env = make_continuing(options.environment, ending, options.limit)
+    make = functools.partial(make_continuing, options.environment, ending, options.limit)
+    env = make()
     algorithm, settings = arguments.read_algorithm(options, agent_settings(env, features, options.algorithm))
-    return Agent(algorithm, env, features, options.seed or 0), settings
+    several = options.copies > 1 or options.processes
+    learnt_in = make_copies(make, options.copies, options.processes) if several else env
+    return Agent(algorithm, learnt_in, features, options.seed or 0), settings
 
 
 def _built_in(problem: str) -> InvalidInput:
@@ -167,13 +182,15 @@ def _built_in(problem: str) -> InvalidInput:
 
 
 def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
-    from aapi.agent import load, made_environment
+    from aapi.agent import copies_made, load, made_environment
     from aapi.registry.algorithms import learner_settings
 
     free = {"environment", "steps", "save", "checkpoint_every", "resume", "overwrite", "tensorboard", "json"}
     if fixed := sorted(options.parser.given(options) - free):
         raise InvalidInput(f"--resume goes on as the agent began: drop {arguments.flag(fixed[0])}")
-    agent = load(options.resume, env=made_environment(options.resume, options.environment, make_environment))
+    make = functools.partial(made_environment, options.resume, options.environment, make_environment)
+    env, (copies, processes) = make(), copies_made(options.resume)
+    agent = load(options.resume, env=make_copies(make, copies, processes) if copies > 1 or processes else env)
     if options.steps <= agent.num_steps:
         raise InvalidInput(
             f"--steps is the number in all, and {options.resume} has {agent.num_steps} already: give more"
@@ -181,9 +198,9 @@ def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     return agent, {"resumed": options.resume, **learner_settings(agent.algorithm)}
 
 
-def _ending(env: Continuing) -> str:
+def _ending(rule: Mapping[str, object]) -> str:
     """The ending rule, in words."""
-    ending, limit = env.rule["ending"], env.rule["limit"]
+    ending, limit = rule["ending"], rule["limit"]
     truncated = f", truncated after {limit} steps" if limit else ""
     if ending == "keep":
         return f"follow each other, if they end; rewards are the environment's own{truncated}"
@@ -191,6 +208,13 @@ def _ending(env: Continuing) -> str:
         return f"pay steps − limit in their last step, as in the paper{truncated}"
     added = f"{ending:+g}" if isinstance(ending, float) else "what your function returns"
     return f"pay {added} where they are terminated{truncated}"
+
+
+def _several(copies: Copies) -> str:
+    """In what the steps were taken, if it was not one environment."""
+    if copies.number == 1:
+        return ""
+    return f", of {copies.number} copies{', each in a process of its own' if copies.processes else ''}"
 
 
 def _checkpoint(agent: Agent) -> str:
@@ -219,11 +243,11 @@ def _show(
 ) -> None:
     from aapi.registry.algorithms import algorithm_word
 
-    env = cast("Continuing", agent.env)  # both new and resumed agents have one
+    copies = cast("Copies", agent.copies)  # both new and resumed agents have some
     rows = [
         ("observations", f"{agent.features}: {agent.space.describe()}, {plural(agent.num_actions, 'action')}"),
-        ("episodes", _ending(env)),
-        ("steps", f"{summary['steps']}, in {plural(summary['phases'], 'phase')}"),
+        ("episodes", _ending(copies.rule)),
+        ("steps", f"{summary['steps']}, in {plural(summary['phases'], 'phase')}{_several(copies)}"),
         ("settings", format_settings(settings)),
         ("time", f"{summary['seconds']:.1f} s, {summary['steps_per_second']:,.0f} steps a second"),
     ]
@@ -239,7 +263,7 @@ def _show(
         rows.insert(3, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     if options.save:
         rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
-    spec = env.env.spec
+    spec = copies.inner_spec
     print_table(f"{algorithm_word(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
     if len(phases) > 1:
         print("\naverage reward of each phase:")

@@ -89,10 +89,7 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
     """
 
     def __init__(self, env: Env, ending: Ending = "keep", limit: int | None = None) -> None:
-        if limit is not None:
-            at_least(1, limit=limit)
-            limit = int(limit)
-        self._ending = _check_ending(ending)
+        limit, self._ending = check_limit(limit), check_ending(ending)
         gymnasium.utils.RecordConstructorArgs.__init__(self, _disable_deepcopy=True, ending=self._ending, limit=limit)
         gymnasium.Wrapper.__init__(self, env)
         self._limit = math.inf if limit is None else limit
@@ -109,6 +106,7 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         self._start: _Start | None = None
         self._length, self._return = 0, 0.0
         self.observation: Observation = None
+        self.pending: Mapping[str, object] | None = None
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Observation, Info]:
         """Start a new episode."""
@@ -134,20 +132,9 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
             self.observation = observation
             return observation, reward, False, False, info
         episode: Episode = {"length": length, "return": self._return, "terminated": bool(terminated)}
-        reward = self._last_reward(float(reward), bool(terminated))
+        reward = ending_reward(self._ending, self._horizon, length, float(reward), bool(terminated))
         observation, _ = self.reset()
         return observation, reward, False, False, {**info, "ended": episode}
-
-    def _last_reward(self, reward: float, terminated: bool) -> float:
-        ending = self._ending
-        if isinstance(ending, str):
-            return reward if ending == "keep" else float(self._length - self._horizon)
-        if not callable(ending):
-            return reward + ending if terminated else reward
-        changed = ending(self._length, reward, terminated)
-        if not isinstance(changed, numbers.Real) or not math.isfinite(changed):
-            raise InvalidInput(f"ending must return a finite number, not {changed!r}")
-        return float(changed)
 
     @property
     def rule(self) -> dict[str, object]:
@@ -181,6 +168,12 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         else:
             self._replay(found)
         self._length, self._return = int(found["length"]), float(found["return"])
+
+    def restore_pending(self) -> None:
+        """Go to the snapshot `pending`: vector environments can set an attribute of every copy, and call a method."""
+        if self.pending is not None:
+            self.restore(self.pending)
+            self.pending = None
 
     def _set_state(self, base: HasState, snapshot: _Snapshot) -> None:
         self.reset()  # the wrappers must know that an episode is under way
@@ -235,7 +228,28 @@ def _loaded_actions(kind: str, actions: AnyArray) -> list[Action]:
         raise InvalidInput(f"the actions of the snapshot are damaged ({error})") from None
 
 
-def _check_ending(ending: Ending) -> Ending:
+def ending_reward(ending: Ending, horizon: float | None, length: int, reward: float, terminated: bool) -> float:
+    """The reward of the step that ends an episode, by a rule; see `Continuing`. horizon: what "shortfall" subtracts."""
+    if isinstance(ending, str):
+        return reward if ending == "keep" else float(length - cast("float", horizon))
+    if not callable(ending):
+        return reward + ending if terminated else reward
+    changed = ending(length, reward, terminated)
+    if not isinstance(changed, numbers.Real) or not math.isfinite(changed):
+        raise InvalidInput(f"ending must return a finite number, not {changed!r}")
+    return float(changed)
+
+
+def check_limit(limit: int | None) -> int | None:
+    """After how many steps episodes are truncated, if at all; or an error."""
+    if limit is None:
+        return None
+    at_least(1, limit=limit)
+    return int(limit)
+
+
+def check_ending(ending: Ending) -> Ending:
+    """The ending rule, or an error."""
     if isinstance(ending, numbers.Real) and not isinstance(ending, bool) and math.isfinite(ending):
         return float(ending)
     if callable(ending) or (isinstance(ending, str) and ending in RULES):

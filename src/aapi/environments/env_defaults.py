@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gymnasium.envs.registration import EnvSpec
+
     from aapi.gymnasium_types import Env
 
 
@@ -35,4 +37,9 @@ _BY_ID = {
 
 def env_defaults(env: Env) -> EnvDefaults:
     """The bounds and the ending rule of an environment, by its id."""
-    return _BY_ID.get(env.spec.id if env.spec else "", EnvDefaults())
+    return spec_defaults(env.spec)
+
+
+def spec_defaults(spec: EnvSpec | None) -> EnvDefaults:
+    """The same of an environment that is made like this."""
+    return _BY_ID.get(spec.id if spec else "", EnvDefaults())

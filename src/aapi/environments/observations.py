@@ -27,12 +27,44 @@ MOST_STATES = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """The numbers of an observation: the bounds of each, and how many values it has if it is discrete."""
+    """The numbers of an observation: the bounds of each, and how many values it has if it is discrete.
+
+    scalar: whether an observation is one whole number. flat: whether it is its own vector.
+    """
 
     low: tuple[float, ...]
     high: tuple[float, ...]
     counts: tuple[int, ...]  # 0 where a number is continuous
     read: Reader
+    scalar: bool = False
+    flat: bool = False
+
+    @property
+    def to_vector(self) -> Encoder:
+        """`vector`, as fast as can be where observations are vectors."""
+        if not self.flat:
+            return self.vector
+        array, kind, dimension = np.array, np.float64, len(self.low)
+        shape = (dimension,)
+
+        def encode(observation: Observation) -> Array:
+            vector = array(observation, kind)
+            return vector if vector.shape == shape else check_vector(vector, dimension)
+
+        return encode
+
+    @property
+    def to_state(self) -> Encoder:
+        """`state`, as fast as can be where observations are whole numbers."""
+        if not self.scalar:
+            return self.state
+        index, low, count, state = operator.index, int(self.low[0]), self.counts[0], self.state
+
+        def encode(observation: Observation) -> int:
+            place = index(observation) - low
+            return place if 0 <= place < count else state(observation)
+
+        return encode
 
     def vector(self, observation: Observation) -> Array:
         """The observation as a vector, a copy: environments may reuse their array."""
@@ -73,7 +105,8 @@ def observations_of(space: Space) -> Observations:
     """How to read the observations of a space."""
     numbers = _numbers(space)
     low, high = (tuple(number[i] for number in numbers) for i in (0, 1))
-    return Observations(low, high, tuple(count for _, _, count in numbers), _reader(space))
+    counts, flat = tuple(count for _, _, count in numbers), isinstance(space, spaces.Box) and len(space.shape) == 1
+    return Observations(low, high, counts, _reader(space), isinstance(space, spaces.Discrete), flat)
 
 
 def _numbers(space: Space) -> list[tuple[float, float, int]]:

@@ -15,7 +15,7 @@ from aapi.kernels.jit import kernel
 from aapi.memory import KeepSteps
 
 if TYPE_CHECKING:
-    from aapi.approximation import Policy
+    from aapi.approximation import Policy, QSpace
     from aapi.array_types import Array
     from aapi.memory import Experience
 
@@ -68,23 +68,33 @@ class ImportanceMonteCarlo(Evaluation):
                 "no window of returns would fit"
             )
 
+    def for_space(self, space: QSpace) -> Evaluation:
+        """Where the steps of the window are those of several copies of an environment, returns must fit, too."""
+        if self.window is not None and self.horizon > self.window // space.copies:
+            raise InvalidInput(
+                f"horizon must be at most {self.window // space.copies}, not {self.horizon}: of a window of "
+                f"{self.window} steps, that is what each of {space.copies} copies has"
+            )
+        return self
+
     def __call__(self, policy: Policy, seen: Experience) -> Array:
         """Q̂_k, a weighted regression of returns on features."""
         data = seen.recall(self.memory)
-        returns = truncated_returns(data.rewards, self.horizon, self.centre)
+        copies = seen.space.copies
+        returns = truncated_returns(data.rewards, self.horizon, self.centre, copies)
         ratios = seen.space.action_probabilities(policy, data.states, data.actions) / data.probabilities
         weights = np.empty_like(returns)
-        _fill_weights(ratios, int(self.horizon), float(self.clip), weights)
+        _fill_weights(ratios, int(self.horizon), float(self.clip), copies, weights)
         return seen.space.fit(data.states, data.actions, returns, float(self.ridge), weights)
 
 
 @kernel
-def _fill_weights(ratios: Any, horizon: Any, clip: Any, weights: Any) -> None:
-    """min(clip, Π_{i=t+1}^{t+H−1} ratio_i) of every run."""
+def _fill_weights(ratios: Any, horizon: Any, clip: Any, copies: Any, weights: Any) -> None:
+    """min(clip, Π_{i=t+1}^{t+H−1} ratio_i) of every run, the steps i being those of one copy."""
     for run in range(weights.shape[0]):
         for t in range(weights.shape[1]):
             product = 1.0
-            for i in range(t + 1, t + horizon):
+            for i in range(t + copies, t + horizon * copies, copies):
                 if ratios[run, i] == 0.0:  # also after an overflow
                     product = 0.0
                     break

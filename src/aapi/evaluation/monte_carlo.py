@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class MonteCarlo(Evaluation):
     """Q̂ = φᵀw with w = argmin Σ_t (φ(x_t, a_t)ᵀw − G_t)² + ridge ‖w‖².
 
-    G_t = Σ_{i=t}^{t+H−1} (r_i − c), every visit t whose window lies in the phase; c is the phase's mean reward if
-    `centre`, else 0. With one-hot features this is an average, and pairs without data get the value 0.
+    G_t = Σ_{i=t}^{t+H−1} (r_i − c), every visit t whose window lies in the phase, and in one copy of the environment; c
+    is the phase's mean reward if `centre`, else 0. With one-hot features this is an average, and pairs without data get
+    the value 0.
 
     horizon: H, the length of returns. centre: subtract the mean reward from returns. ridge: ℓ2 penalty of the
     regression.
@@ -51,27 +52,29 @@ class MonteCarlo(Evaluation):
     def __call__(self, policy: Policy, seen: Experience) -> Array:
         """Q̂_k, a regression of returns on features."""
         data = seen.data
-        returns = truncated_returns(data.rewards, self.horizon, self.centre)
+        returns = truncated_returns(data.rewards, self.horizon, self.centre, seen.space.copies)
         return seen.space.fit(data.states, data.actions, returns, float(self.ridge))
 
 
-def truncated_returns(rewards: Array, horizon: int, centre: bool) -> Array:
-    """G_t = Σ_{i=t}^{t+H−1} (r_i − c) for every t whose window lies in the data, (runs, steps − H + 1)."""
-    returns = np.empty((len(rewards), rewards.shape[1] - int(horizon) + 1))
-    _fill_returns(rewards, int(horizon), bool(centre), returns)
+def truncated_returns(rewards: Array, horizon: int, centre: bool, copies: int = 1) -> Array:
+    """G_t = Σ_{i<H} (r_{t+i·copies} − c) for every t whose window lies in the data, which are its first steps."""
+    returns = np.empty((len(rewards), rewards.shape[1] - (int(horizon) - 1) * copies))
+    _fill_returns(rewards, int(horizon), bool(centre), copies, returns)
     return returns
 
 
 @kernel
-def _fill_returns(rewards: Any, horizon: Any, centre: Any, returns: Any) -> None:
-    """G_t of every run, for every t whose window lies in the data, from cumulated rewards."""
-    cumulated = np.empty(rewards.shape[1] + 1)
+def _fill_returns(rewards: Any, horizon: Any, centre: Any, copies: Any, returns: Any) -> None:
+    """G_t of every run, for every t whose window lies in the data, from rewards cumulated in each copy."""
+    cumulated = np.zeros(rewards.shape[1] + copies)
     for run in range(returns.shape[0]):
         total = 0.0
-        cumulated[0] = total
-        for t in range(rewards.shape[1]):
-            total += rewards[run, t]
-            cumulated[t + 1] = total
+        for copy in range(copies):
+            earned = 0.0
+            for t in range(copy, rewards.shape[1], copies):
+                earned += rewards[run, t]
+                cumulated[t + copies] = earned
+            total += earned
         baseline = horizon * (total / rewards.shape[1]) if centre else 0.0
         for t in range(returns.shape[1]):
-            returns[run, t] = (cumulated[t + horizon] - cumulated[t]) - baseline
+            returns[run, t] = (cumulated[t + horizon * copies] - cumulated[t]) - baseline

@@ -13,10 +13,10 @@ import gymnasium
 import numpy as np
 
 from aapi.agent import Agent
-from aapi.agent.agent import continuing
 from aapi.batch import run, space_of
 from aapi.checks import at_least, finite
 from aapi.environments import Continuing, ContinuousProblem
+from aapi.environments.copies import continuing
 from aapi.errors import InvalidInput
 from aapi.experiments.description import describe, digest, modules_in
 from aapi.experiments.sources import library_sources, source_version

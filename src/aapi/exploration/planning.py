@@ -29,11 +29,12 @@ def plan(
     What the probabilities of a pair leave of 1 leads to a state that a number `elsewhere` in [0, 1), (runs, states,
     actions), chooses from those within reach; None: they leave nothing. A pair that was never tried is believed to lead
     back to its own state: its reward is to be had for ever, and it is gone to by the shortest way. Ties share. Only
-    states within reach of the one a run is in are looked at; others are left uniform.
+    states within reach of the one a run is in, or one of its copies, are looked at; others are left uniform.
     """
     policies, gains = np.empty_like(rewards), np.empty(len(runs))
     _plan(
-        counts.pairs, counts.successors, counts.sizes, counts.current, counts.visits, runs, weights, rewards,
+        counts.pairs, counts.successors, counts.sizes, counts.current.reshape(len(rewards), -1), counts.visits, runs,
+        weights, rewards,
         np.zeros(rewards.shape) if elsewhere is None else elsewhere, policies, gains,
     )  # fmt: skip
     return policies, gains
@@ -88,10 +89,14 @@ def _plan(
 
 
 @kernel
-def _within_reach(start: Any, num_states: Any, num_actions: Any, begins: Any, after: Any) -> Any:
-    """The states to which the transitions seen may lead from one state, itself among them, in the order of numbers."""
+def _within_reach(current: Any, num_states: Any, num_actions: Any, begins: Any, after: Any) -> Any:
+    """The states to which the transitions seen may lead from some, these among them, in the order of numbers."""
     reached, stack = np.zeros(num_states, dtype=np.bool_), np.empty(num_states, dtype=np.int64)
-    reached[start], stack[0], waiting = True, start, 1
+    waiting = 0
+    for start in current:
+        if not reached[start]:
+            reached[start], stack[waiting] = True, start
+            waiting += 1
     while waiting:
         waiting -= 1
         x = stack[waiting]

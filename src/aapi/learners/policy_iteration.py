@@ -61,7 +61,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
     def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> PolicyIterationState:
         """Line 2: π_1 uniform, M_1 = 0."""
         rate, evaluate = as_learning_rate(self.learning_rate), as_evaluation(self.evaluate).for_space(space)
-        evaluate.check(self.schedule.steps(1, 0, space))
+        _check_length(evaluate, self.schedule.steps(1, 0, space), space.copies)
         self._check_prediction(evaluate)
         return PolicyIterationState(
             k=0, memories=empty_memories([evaluate.memory], space, runs), space=space, start=0,
@@ -79,7 +79,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
         space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).for_space(state.space)
         # What phases k and k + 1 count: 1, if all are of one length.
         weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
-        evaluate.check(data.steps)
+        _check_length(evaluate, data.steps, data.copies)
         seen = Experience(space, data, remember(state.memories, data, state.policy), state.prediction)
         estimate = evaluate.estimate(state.policy, seen, f"the evaluation of phase {k}")  # line 6: Q̂_k by G
         q_hat = estimate.q_hat
@@ -138,3 +138,13 @@ class PolicyIteration(Learner[PolicyIterationState]):
 def _times(factor: float, values: Array) -> Array:
     """factor · values, which is `values` where the factor is 1."""
     return values if factor == 1.0 else factor * values
+
+
+def _check_length(evaluate: Evaluation, steps: int, copies: int) -> None:
+    """Raise an error if phases of so many steps, of all copies together, cannot be evaluated."""
+    try:
+        evaluate.check(-(-steps // copies))
+    except InvalidInput as error:
+        if copies == 1:
+            raise
+        raise InvalidInput(f"{error} (a phase of {steps} steps goes round {copies} copies)") from None

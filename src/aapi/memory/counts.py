@@ -11,7 +11,7 @@ from aapi.approximation.space import NOT_STORED
 from aapi.checks import check_indices, check_like
 from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
-from aapi.memory.memory import Memory, MemorySpec
+from aapi.memory.memory import Memory, MemorySpec, successor
 from aapi.memory.randomised import draw_from_counts
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class CountTransitions(MemorySpec["Counts"]):
     def start(self, space: QSpace, runs: int) -> Counts:
         """No transition yet."""
         space.require_countable("counts of transitions need")
-        return no_counts(space.shape(runs))
+        return no_counts(space.shape(runs), space.copies)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Counts(Memory):
     """What happened so far, in every run. Only transitions that were seen take room.
 
     steps: of each run. visits: n(x, a); earned: Σ r(x, a), (runs, states, actions). seen: the states that were seen,
-        (runs, states). current: the state that a run is in, (runs,).
+        (runs, states). current: the state that a run is in, or each of its copies, (runs · copies,).
     pairs, successors, transition_counts: the first sizes[run] entries of a row are the distinct transitions of a run,
         in the order of their discovery: x · actions + a, x', and how often.
     places: a hash table of these entries, (runs, twice as many).
@@ -71,11 +71,11 @@ class Counts(Memory):
         room = int(self.sizes.max()) + min(steps, self.visits[0].size * self.seen.shape[1])
         counts = self if room <= self.pairs.shape[1] else self._with_room(1 << (room - 1).bit_length())
         _count(
-            data.states, data.actions, data.rewards, data.last_state, self.steps == 0, counts.visits, counts.earned,
+            data.states, data.actions, data.rewards, data.last_states, self.steps == 0, counts.visits, counts.earned,
             counts.seen, counts.attempts, counts.discoveries, counts.lowest, counts.highest, counts.total, counts.pairs,
             counts.successors, counts.transition_counts, counts.sizes, counts.places,
         )  # fmt: skip
-        return replace(counts, current=data.last_state.astype(np.int64), steps=self.steps + steps)
+        return replace(counts, current=data.last_state.ravel().astype(np.int64), steps=self.steps + steps)
 
     def _with_room(self, entries: int) -> Counts:
         """The same with room for so many transitions in each run, and a hash table that is at most half full."""
@@ -108,7 +108,9 @@ class Counts(Memory):
         check_indices(found["successors"], num_states, "successors")
         check_indices(found["current"], num_states, "current")
         steps = int(check_like(arrays, "steps", np.array(self.steps)))
-        if not all(_adds_up({name: array[run] for name, array in found.items()}, steps) for run in range(runs)):
+        current = {"current": found["current"].reshape(runs, -1)}
+        each = ({name: array[run] for name, array in (found | current).items()} for run in range(runs))
+        if not all(_adds_up(of_run, steps) for of_run in each):
             raise InvalidInput(f"the counts of transitions are not those of {steps} steps")
         return replace(self, steps=steps, **found)._with_room(1 << max(6, (held - 1).bit_length()))
 
@@ -126,13 +128,13 @@ ENTRIES = ("pairs", "successors", "transition_counts")
 STORED = ("visits", "earned", "seen", "current", "attempts", "discoveries", "lowest", "highest", "total", "sizes")
 
 
-def no_counts(shape: tuple[int, int, int]) -> Counts:
+def no_counts(shape: tuple[int, int, int], copies: int = 1) -> Counts:
     """Of (runs, states, actions): no transition yet."""
     runs, num_states, _ = shape
     visits, earned = np.zeros((2, *shape))
     attempts, discoveries = np.zeros((2, runs, DEEPEST))
     lowest, highest, total = np.zeros((3, runs))
-    current, sizes = np.zeros((2, runs), dtype=np.int64)
+    current, sizes = np.zeros(runs * copies, dtype=np.int64), np.zeros(runs, dtype=np.int64)
     pairs, successors, places = np.zeros((3, runs, 0), dtype=np.int32)
     empty = Counts(
         0, visits, earned, np.zeros((runs, num_states), dtype=bool), current, attempts, discoveries, lowest, highest,
@@ -154,7 +156,7 @@ def _adds_up(found: Arrays, steps: int) -> bool:
         and visits.sum() == steps
         and seen[pairs // visits.shape[1]].all()
         and seen[successors].all()
-        and (steps == 0 or seen[found["current"]])
+        and (steps == 0 or seen[found["current"]].all())
         and (found["discoveries"] >= 0.0).all()
         and (found["discoveries"] <= found["attempts"]).all()
         and found["attempts"].sum() <= steps
@@ -183,19 +185,20 @@ def _find_places(pairs: Any, successors: Any, sizes: Any, num_states: Any, place
 
 @kernel
 def _count(
-    states: Any, actions: Any, rewards: Any, last_state: Any, first: Any, visits: Any, earned: Any, seen: Any,
+    states: Any, actions: Any, rewards: Any, last_states: Any, first: Any, visits: Any, earned: Any, seen: Any,
     attempts: Any, discoveries: Any, lowest: Any, highest: Any, total: Any, pairs: Any, successors: Any, times: Any,
     sizes: Any, places: Any,
 ) -> None:  # fmt: skip
     num_runs, steps = rewards.shape
     num_states, num_actions = visits.shape[1:]
     for run in range(num_runs):
-        seen[run, states[run, 0]] = True
+        for copy in range(min(steps, last_states.shape[1])):
+            seen[run, states[run, copy]] = True
         if first:
             lowest[run] = highest[run] = rewards[run, 0]
         for t in range(steps):
             x, a, reward = states[run, t], actions[run, t], rewards[run, t]
-            after = states[run, t + 1] if t + 1 < steps else last_state[run]
+            after = successor(states[run], last_states[run], t)
             visits[run, x, a] += 1.0
             earned[run, x, a] += reward
             total[run] += reward

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from aapi.errors import InvalidInput
+from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -59,6 +60,13 @@ def empty_memories(specs: Iterable[MemorySpec[Memory] | None], space: QSpace, ru
 def remember(memories: Memories, data: PhaseData, policy: Policy) -> Memories:
     """All memories with what happened under a policy in them."""
     return {spec: memory.add(data, policy) for spec, memory in memories.items()}
+
+
+@kernel
+def successor(states: Any, last_states: Any, t: Any) -> Any:
+    """The number of the state after step t of a run, in `PhaseData.successors`, which need not be made."""
+    after = t + last_states.size
+    return int(states[after]) if after < states.size else int(last_states[after - states.size])
 
 
 @dataclass(frozen=True, eq=False)

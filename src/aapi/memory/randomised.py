@@ -76,16 +76,22 @@ def draw_from_steps(window: Window, basis: Basis, num_actions: int, sweeps: Swee
 def _in_a_row(window: Window, run: int) -> tuple[Array, Actions, Array]:
     """The transitions of a run as rows of states, actions and rewards: the successor of a row is the next row.
 
-    A successor mostly is the next observation. Where it is not, it has a row of its own, with the action −1.
+    A successor mostly is the next observation of a copy. Where it is not, it has a row of its own, with the action −1.
     """
-    observations, successors = window.states[run], window.successors[run]
+    steps, copies = np.arange(len(window.rewards[run])), window.space.copies
+    order = np.concatenate([steps[copy::copies] for copy in range(copies)])  # one copy after the other
+    observations, successors = window.states[run][order], window.successors[run][order]
     alone = np.ones(len(observations), dtype=bool)
     alone[:-1] = (successors[:-1] != observations[1:]).any(axis=1)
     places = np.arange(len(alone)) + np.cumsum(alone) - alone
     count = len(alone) + alone.sum()
     states, rewards = np.empty((count, observations.shape[1])), np.zeros(count)
     actions = np.full(count, -1, dtype=np.int32)
-    states[places], actions[places], rewards[places] = observations, window.actions[run], window.rewards[run]
+    states[places], actions[places], rewards[places] = (
+        observations,
+        window.actions[run][order],
+        window.rewards[run][order],
+    )
     states[places[alone] + 1] = successors[alone]
     return states, actions, rewards
 

@@ -11,7 +11,7 @@ from aapi.approximation.projected_equations import equations_of_sums, fade
 from aapi.approximation.space import NOT_STORED
 from aapi.errors import TooLarge
 from aapi.kernels.jit import kernel
-from aapi.memory.memory import LinearMemory, MemorySpec
+from aapi.memory.memory import LinearMemory, MemorySpec, successor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,8 @@ class SumTraces(MemorySpec["Traces"]):
             )
         return Traces(
             features, float(self.trace), np.zeros(space.shape(runs)), np.zeros((runs, size)), np.zeros((runs, faded)),
-            np.zeros((runs, faded)), np.zeros((runs, num_states, size)), np.zeros((runs, faded, faded)),
+            np.zeros((runs, space.copies * faded)), np.zeros((runs, num_states, size)),
+            np.zeros((runs, faded, faded)),
         )  # fmt: skip
 
 
@@ -53,7 +54,8 @@ class SumTraces(MemorySpec["Traces"]):
 class Traces(LinearMemory):
     """Sums over all steps t of every run, with the trace z_t = λ z_{t−1} + φ(x_t, a_t), which phases do not break.
 
-    visits: n(x, a), (runs, states, actions). earned: Σ z_t r_t; totals: Σ z_t; trace: the last z_t, (runs, features).
+    visits: n(x, a), (runs, states, actions). earned: Σ z_t r_t; totals: Σ z_t, (runs, features).
+    trace: the last z_t of each copy of the environment that a run goes round, (runs, copies · features).
     arrivals: Σ e_{x_{t+1}} z_tᵀ, (runs, states, features). products: Σ φ_t z_tᵀ, (runs, features, features).
     If λ = 0, z_t = φ_t, and what follows from the visits is not kept: totals, trace and products are empty.
 
@@ -75,9 +77,9 @@ class Traces(LinearMemory):
         """Take in the steps of a phase, in the room of the sums before."""
         for run in range(len(self.visits)):
             _add(
-                data.states[run], data.actions[run], data.rewards[run], data.last_state[run], self.decay, self.features,
-                self.visits[run], self.earned[run], self.totals[run], self.trace[run], self.arrivals[run],
-                self.products[run],
+                data.states[run], data.actions[run], data.rewards[run], data.last_states[run], self.decay,
+                self.features, self.visits[run], self.earned[run], self.totals[run],
+                self.trace[run].reshape(data.copies, -1), self.arrivals[run], self.products[run],
             )  # fmt: skip
         return self
 
@@ -93,16 +95,16 @@ class Traces(LinearMemory):
 
 @kernel
 def _add(
-    states: Any, actions: Any, rewards: Any, last_state: Any, decay: Any, features: Any, visits: Any, earned: Any,
-    totals: Any, trace: Any, arrivals: Any, products: Any,
+    states: Any, actions: Any, rewards: Any, last_states: Any, decay: Any, features: Any, visits: Any, earned: Any,
+    totals: Any, traces: Any, arrivals: Any, products: Any,
 ) -> None:  # fmt: skip
     """One run's steps. Without a trace, only the few features of a pair are touched."""
-    steps, num_actions = rewards.size, visits.shape[1]
+    steps, num_actions, copies = rewards.size, visits.shape[1], last_states.size
     starts, columns, values = features.starts, features.columns, features.values
     stride = features.block_size if features.num_blocks > 1 else 0  # from the features of an action to the next's
     for t in range(steps):
         x, a, reward = int(states[t]), int(actions[t]), rewards[t]
-        to = arrivals[int(states[t + 1]) if t + 1 < steps else int(last_state)]
+        to = arrivals[successor(states, last_states, t)]
         pair, offset = x * num_actions + a, a * stride
         visits[x, a] += 1.0
         if decay == 0.0:
@@ -110,6 +112,7 @@ def _add(
                 to[offset + columns[i]] += values[i]
                 earned[offset + columns[i]] += values[i] * reward
         else:
+            trace = traces[t % copies]
             fade(trace, decay)
             for i in range(starts[pair], starts[pair + 1]):
                 trace[offset + columns[i]] += values[i]

@@ -60,8 +60,7 @@ class Window(LinearMemory):
 
     def add(self, data: PhaseData, policy: Policy) -> Window:
         """The window with the steps of a phase, without the oldest."""
-        successors = np.concatenate([data.states[:, 1:], data.last_state[:, None]], axis=1)
-        new = {"states": data.states, "actions": data.actions, "rewards": data.rewards, "successors": successors}
+        new = {"states": data.states, "actions": data.actions, "rewards": data.rewards, "successors": data.successors}
         if self.spec.probabilities:
             new["probabilities"] = self.space.action_probabilities(policy, data.states, data.actions)
         kept: dict[str, Any] = {}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
+import signal
 from typing import TYPE_CHECKING, Any, cast
 
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from aapi.gymnasium_types import Env
+    from collections.abc import Callable
+
+    from aapi.gymnasium_types import AnyVectorEnv, Env
 
 
 def make_environment(name: str, /, **arguments: object) -> Env:
@@ -44,6 +48,20 @@ def make_continuing(
     given = env_defaults(env)
     limit = given.limit if ending in (None, given.ending) and limit is None else limit
     return Continuing(env, given.ending if ending is None else ending, limit)
+
+
+def make_copies(make: Callable[[], Env], copies: int, processes: bool) -> AnyVectorEnv:
+    """So many environments without ends, in this process or each in one of its own, which leave Ctrl-C to this one."""
+    from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+
+    from aapi.environments.copies import continuing
+
+    def make_copy() -> Env:
+        if multiprocessing.parent_process() is not None:  # one is made here, too, to see what it is like
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return continuing(make())
+
+    return (AsyncVectorEnv if processes else SyncVectorEnv)([make_copy] * copies)
 
 
 def check_ending(value: object, word: str) -> str | float:

@@ -84,10 +84,10 @@ FIELDS = {
 }  # fmt: skip
 # What the commands that take an algorithm have for options of their own; no setting can have such a name.
 COMMAND_OPTIONS = frozenset({
-    "actions", "algorithm", "branching", "checkpoint_every", "command", "continuing", "environment", "features", "help",
-    "high", "json", "limit", "low", "model_seed", "no_prune", "out", "overwrite", "parser", "problem", "resume", "run",
-    "runs", "save", "search", "seed", "servers", "size", "states", "steps", "tensorboard", "threads", "trials",
-    "workers",
+    "actions", "algorithm", "branching", "checkpoint_every", "command", "continuing", "copies", "environment",
+    "features", "help", "high", "json", "limit", "low", "model_seed", "no_prune", "out", "overwrite", "parser",
+    "problem", "processes", "resume", "run", "runs", "save", "search", "seed", "servers", "size", "states", "steps",
+    "tensorboard", "threads", "trials", "workers",
 })  # fmt: skip
 TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
 

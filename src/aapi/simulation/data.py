@@ -48,6 +48,9 @@ class Stretch:
 class PhaseData:
     """D_k: what happened in a stretch, each of shape (runs, steps), and the state it led to, of shape (runs,).
 
+    A run may go round several copies of its environment. Then its steps are those of the copies in turn, as many of
+    each, and last_state is of shape (runs, copies); `successors` are the states after each step either way.
+
     states: whole numbers for finite problems; for others observation vectors, with one more axis, as in last_state.
     reward_sums: sums over parts of the stretch, (runs, parts), which end at the steps `part_ends`, counted from the
         stretch's first.
@@ -69,6 +72,21 @@ class PhaseData:
     def steps(self) -> int:
         """How many there are in each run."""
         return int(self.rewards.shape[1])
+
+    @property
+    def last_states(self) -> AnyArray:
+        """The state that each copy is in afterwards, (runs, copies), also if there is one."""
+        return self.last_state.reshape(len(self.states), -1, *self.states.shape[2:])
+
+    @property
+    def copies(self) -> int:
+        """How many a run goes round: step t + copies follows on step t."""
+        return int(self.last_states.shape[1])
+
+    @property
+    def successors(self) -> AnyArray:
+        """The state after each step, of the shape of `states`."""
+        return np.concatenate([self.states[:, self.copies :], self.last_states], axis=1)
 
 
 class Simulation(Protocol):

@@ -1,11 +1,13 @@
-"""A Gymnasium environment as a batch of one run: the step loop where the environment itself is Python."""
+"""A Gymnasium environment, or copies of it, as a batch of one run: the step loop where environments are Python."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from aapi.environments.copies import LocalCopies, VectorCopies
 from aapi.errors import AapiError, InvalidInput, one_line
 from aapi.files import uninterrupted
 from aapi.kernels.random import streams
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.approximation import Policy, QSpace
+    from aapi.approximation.space import Actor
     from aapi.array_types import AnyArray
-    from aapi.environments.continuing import Continuing, Episode
+    from aapi.environments.continuing import Episode
+    from aapi.environments.copies import Copies
     from aapi.environments.observations import Encoder
     from aapi.gymnasium_types import Observation
     from aapi.simulation.data import Stretch
@@ -29,19 +33,23 @@ STRIDE = 500  # steps between two calls of `watch`
 
 
 class GymnasiumSimulation:
-    """Steps an environment that never ends, and may pause anywhere within a stretch.
+    """Steps an environment that never ends, or its copies in turn, and may pause anywhere within a stretch.
+
+    Of n copies, stretches and what is asked for are rounded up to multiples of n steps.
 
     encode: from an observation to what `space` takes for a state. watch: called now and then with the steps just taken.
-    current: the present state, once the environment was reset. episodes: those that ended since the list was emptied.
+    current: the present state of each copy, once they were reset. episodes: those that ended since the list was
+        emptied.
     states, actions, rewards: of the stretch under way, of which `filled` steps were taken. earned: in those before it.
     """
 
-    def __init__(self, env: Continuing | None, space: QSpace, encode: Encoder, seed: int) -> None:
+    def __init__(self, env: Copies | None, space: QSpace, encode: Encoder, seed: int) -> None:
         self.env, self.space, self.encode = env, space, encode
+        self.copies = space.copies if env is None else env.number
         self.streams, self.grid = streams(seed, [0]), NO_GRID
         self.time = self.filled = 0
         self.earned = 0.0
-        self.current: Any = None
+        self.current: list[Any] | None = None
         self.episodes: list[Episode] = []
         self.watch: Callable[[int], None] = lambda _: None
         self._make_room(0)
@@ -68,29 +76,41 @@ class GymnasiumSimulation:
     def reset(self, seed: int | None = None) -> None:
         """Start the environment."""
         try:
-            observation, _ = self._environment().reset(seed=seed)
+            observations = self._environment().reset(seed)
         except InvalidInput:
             raise
         except Exception as error:
             raise InvalidInput(f"the environment raised {one_line(error)} on reset") from error
-        self.current = self.encoded(observation)
+        self.current = [self.encoded(observation) for observation in observations]
+
+    def whole(self, steps: int) -> int:
+        """So many steps, or more, such that every copy has taken as many."""
+        return -(-steps // self.copies) * self.copies
+
+    def _in_turn(self) -> list[Any]:
+        """The present states, that of the copy whose turn it is first."""
+        turn, current = self.filled % self.copies, cast("list[Any]", self.current)
+        return current[turn:] + current[:turn]
 
     def rollout(self, stretch: Stretch, most: int) -> PhaseData:
         """Act in a stretch, from where it paused; its data so far."""
         policy = self.space.check_policy(stretch.acting, 1)
+        steps = self.whole(stretch.steps)
         if stretch.start == self.time:
-            self.begin(stretch.steps)
+            self.begin(steps)
         left = self._left(stretch)
-        last, met = min(stretch.steps, self.filled + most), self._is_met(left)
-        while self.filled < last and not met:
+        last, met = min(steps, self.whole(self.filled + most)), self._is_met(left)
+        while self.filled < last and not (met and self.filled % self.copies == 0):
             before = self.filled
-            met = self._collect(policy, min(STRIDE, last - self.filled), left)
+            self._take(policy, min(self.whole(STRIDE), last - self.filled), left)
+            met = self._is_met(left)
             self.watch(self.filled - before)
+        last_state = self._in_turn() if self.copies == 1 else [self._in_turn()]
         taken = slice(0, self.filled)
         rewards = self.rewards[:, taken]
         return PhaseData(
-            self.states[:, taken], self.actions[:, taken], rewards, np.array([self.current]),
-            rewards.sum(axis=1, keepdims=True), np.array([self.filled]), self.time, met or self.filled == stretch.steps,
+            self.states[:, taken], self.actions[:, taken], rewards, np.array(last_state),
+            rewards.sum(axis=1, keepdims=True), np.array([self.filled]), self.time, met or self.filled == steps,
             self.streams,
         )  # fmt: skip
 
@@ -111,51 +131,101 @@ class GymnasiumSimulation:
             (left[self.states[0, : self.filled], self.actions[0, : self.filled]] <= 0).any()
         )
 
-    def _collect(self, policy: Policy, steps: int, left: NDArray[np.int64] | None) -> bool:
-        """Take some steps of the stretch under way; whether a limit was met."""
-        env, encode = self._environment(), self.encode
-        step, start = env.step, int(cast("Discrete[Any]", env.action_space).start)
+    def _take(self, policy: Policy, steps: int, left: NDArray[np.int64] | None) -> None:
+        """Take some steps of the stretch under way, until a limit is met and all copies have taken as many."""
+        env = self._environment()
         act = self.space.actor(policy, self.streams[0])
-        current = self.current
+        start = int(cast("Discrete[Any]", env.action_space).start)
+        if isinstance(env, VectorCopies):
+            self._take_at_once(env, act, start, steps, left)
+        else:
+            self._take_in_turn(cast("LocalCopies", env), act, start, steps, left)
+
+    def _take_in_turn(
+        self, env: LocalCopies, act: Actor, start: int, steps: int, left: NDArray[np.int64] | None
+    ) -> None:
+        encode, current = self.encode, list(cast("list[Any]", self.current))
+        copy = turn = self.filled % self.copies
+        turns = itertools.cycle([*enumerate(each.step for each in env.envs)])
         seen: list[Any] = []  # lists: an item of an array takes half a microsecond
         taken: list[int] = []
         earned: list[Any] = []
-        reading = met = False
+        reading, met = False, self._is_met(left)
         try:
-            for _ in range(steps):
-                action = act(current)
+            for copy, step in itertools.islice(turns, turn, turn + steps):
+                state = current[copy]
+                action = act(state)
                 reading = False
                 observation, reward, _, _, info = step(start + action)
                 reading = True
                 after = encode(observation)
-                seen.append(current)
+                seen.append(state)
                 taken.append(action)
                 earned.append(reward)
-                if left is not None:
-                    left[current, action] -= 1
-                    met = bool(left[current, action] <= 0)
-                current = after
+                current[copy] = after
                 if "ended" in info:
                     self.episodes.append(info["ended"])
+                if left is not None:
+                    left[state, action] -= 1
+                    met = met or bool(left[state, action] <= 0)
+                    if met and copy == self.copies - 1:
+                        break
+        except BaseException as error:
+            if not isinstance(error, Exception):  # an interrupt: the environment may be a step ahead
+                current[copy] = encode(env.envs[copy].observation)
+                self._account(seen, taken, earned, current)
+                raise
+            self._account(seen, taken, earned, current)  # which raises where an earlier value is the cause
+            raise self._failure(error, f"the observation {observation!r}" if reading else None) from error
+        self._account(seen, taken, earned, current)
+
+    def _take_at_once(
+        self, env: VectorCopies, act: Actor, start: int, steps: int, left: NDArray[np.int64] | None
+    ) -> None:
+        encode, current = self.encode, list(cast("list[Any]", self.current))
+        seen: list[Any] = []
+        taken: list[int] = []
+        earned: list[Any] = []
+        reading, between, met = False, True, self._is_met(left)
+        try:
+            for _ in range(steps // self.copies):
+                with uninterrupted():
+                    reading = between = False
+                    actions = [act(state) for state in current]
+                    observations, rewards, ended = env.step([start + action for action in actions])
+                    reading = True
+                    after = [encode(observation) for observation in observations]
+                    seen += current
+                    taken += actions
+                    earned += rewards
+                    self.episodes += ended
+                    if left is not None:
+                        np.subtract.at(left, (current, actions), 1)
+                        met = met or bool((left[current, actions] <= 0).any())
+                    current, between = after, True
                 if met:
                     break
         except BaseException as error:
-            if not isinstance(error, Exception):  # an interrupt: the environment may be a step ahead
-                self._account(seen, taken, earned, encode(env.observation))
+            self._account(seen, taken, earned, current)
+            if not between:
+                self.current = None  # some copies may be a step ahead
+            if not isinstance(error, Exception):
                 raise
-            self._account(seen, taken, earned, current)  # which raises where an earlier value is the cause
-            what = f"the observation {observation!r} cannot be read" if reading else "the environment raised"
-            line = str(error) if isinstance(error, AapiError) else f"{what} {one_line(error)}"
-            raise InvalidInput(f"step {self.time + 1}: {line}") from error
+            raise self._failure(error, f"one of the observations {observations!r}" if reading else None) from error
         self._account(seen, taken, earned, current)
-        return met
 
-    def _account(self, seen: list[Any], taken: list[int], earned: list[Any], current: Any) -> None:
+    def _failure(self, error: Exception, observed: str | None) -> InvalidInput:
+        """What to say of an error in the environment's step, or in reading what it showed."""
+        what = "the environment raised" if observed is None else f"{observed} cannot be read"
+        line = str(error) if isinstance(error, AapiError) else f"{what} {one_line(error)}"
+        return InvalidInput(f"step {self.time + 1}: {line}")
+
+    def _account(self, seen: list[Any], taken: list[int], earned: list[Any], current: list[Any]) -> None:
         """Note the steps taken, which are fewer than wished if one failed; unless a number in them is not finite."""
         with uninterrupted():
             self._note(seen, taken, earned, current)
 
-    def _note(self, seen: list[Any], taken: list[int], earned: list[Any], current: Any) -> None:
+    def _note(self, seen: list[Any], taken: list[int], earned: list[Any], current: list[Any]) -> None:
         count = min(len(seen), len(taken), len(earned))  # an interrupt may come between them
         first, before = self.filled, self.time
         self.filled, self.time, self.current = first + count, before + count, current
@@ -169,7 +239,7 @@ class GymnasiumSimulation:
             t = int(np.flatnonzero(~np.isfinite(rewards))[0])
             self.filled, self.time = first + t, before + t  # what came before is good
             raise InvalidInput(f"step {before + t + 1}: the reward is {rewards[t]}, not a finite number")
-        after = np.concatenate([self.states[0, first + 1 : self.filled], [current]])
+        after = np.concatenate([self.states[0, first : self.filled], self._in_turn()])[self.copies :]
         if not np.isfinite(after).all():
             t, j = map(int, np.argwhere(~np.isfinite(after))[0])
             self.filled, self.time, self.current = first + t, before + t, None
@@ -188,7 +258,7 @@ class GymnasiumSimulation:
             raise InvalidInput(f"observation[{j}] is {encoded[j]}, not a finite number")
         return encoded
 
-    def _environment(self) -> Continuing:
+    def _environment(self) -> Copies:
         if self.env is None:
             raise InvalidInput("this agent has no environment to act in: give one, aapi.load(path, env=…)")
         return self.env
