@@ -186,6 +186,8 @@ def _broadcast(temperature: Temperature, shape: tuple[int, int]) -> Array:
             f"a learning rate must return a number, one for each of {shape[0]} runs, or an array of shape {shape}, "
             f"(runs, states), not {given.shape}"
         )
+    if given.shape == shape:
+        return given
     return np.broadcast_to(given[:, None] if given.ndim == 1 else given, shape)
 
 

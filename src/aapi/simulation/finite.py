@@ -66,9 +66,9 @@ class FiniteSimulation:
         ends = stretch_ends(self.grid, self.time, steps)
         states, actions = np.empty((2, runs, steps), dtype=np.int32)
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
-        t = self.tables
+        t, lanes = self.tables, -(-runs // -(-runs // LANES))  # groups of the same size, but for the last
         taken, met = _roll(
-            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, limits, LANES,
+            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, limits, lanes,
             self.state, self.streams, states, actions, rewards, sums,
         )  # fmt: skip
         complete = bool(met or steps == stretch.steps)
