@@ -162,6 +162,8 @@ if __name__ == "__main__":
     learning(10_000, 1_000_000)
     print("Criss-cross network, least average number of jobs (published: Dai and Gluzman 2022)")
     queueing("I.L.", 0.3, 1.5, (16, 16, 16), 0.671)
+    queueing("B.L.", 0.3, 1.0, (18, 18, 18), 0.843)
+    queueing("I.M.", 0.6, 1.5, (26, 26, 26), 2.084)
     queueing("B.M.", 0.6, 1.0, (30, 30, 30), 2.829)
     if "all" in sys.argv:
         queueing("I.H.", 0.9, 1.5, (100, 100, 100), 9.970, check=True)

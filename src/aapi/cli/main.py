@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = """examples:
-  aapi reproduce                                 the paper's figures, in three minutes
+  aapi reproduce                                 the paper's figures, in a minute
   aapi sweep study.toml --out results            your own study
   aapi watch results                             its curves as they grow, in the browser
   aapi tune deep-sea --search eta=0.01..100      good settings

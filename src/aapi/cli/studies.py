@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 REPRODUCE_EXAMPLES = """examples:
-  aapi reproduce                                      all figures, small: three minutes
+  aapi reproduce                                      all figures, small: a minute
   aapi reproduce deep-sea --preset paper --workers 2  one figure, as in the paper
   aapi reproduce untuned --preset paper               AAPI without tuning, against tuned rivals
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786

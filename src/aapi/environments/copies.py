@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 from aapi.environments.continuing import Continuing, check_ending, check_limit, ending_reward
 from aapi.environments.env_defaults import EnvDefaults, env_defaults, spec_defaults
@@ -134,8 +134,7 @@ class VectorCopies(Copies):
         self._horizon = limit if limit is not None else self.spec.max_episode_steps if self.spec else None
         if ending == "shortfall" and self._horizon is None:
             raise InvalidInput('ending "shortfall" needs a limit (--limit): the environment has no time limit')
-        mode = self.env.metadata.get("autoreset_mode")
-        self._same_step = getattr(mode, "value", mode) == "SameStep"
+        self._same_step = self.env.metadata.get("autoreset_mode") in (AutoresetMode.SAME_STEP, "SameStep")
         if self._made is None and (limit is not None or not self._same_step):
             why = "cannot truncate episodes" if self._same_step else "begins an episode in the step after the last one"
             raise InvalidInput(
