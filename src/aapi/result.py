@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ import numpy as np
 
 from aapi.environments import ContinuousProblem
 from aapi.errors import DoesNotExist, InvalidInput
+from aapi.kernels.jit import kernel
+from aapi.kernels.linalg import dot
 from aapi.mdp import solve
 
 if TYPE_CHECKING:
@@ -249,6 +252,16 @@ def _record(recorders: Sequence[PhaseRecorder]) -> Record:
 
 def _root_mean_square(table: Array) -> Array:
     """Over the last axis, without squares that over- or underflow."""
-    largest = table.max(axis=1)
-    scale = np.where(largest > 0.0, largest, 1.0)
-    return np.asarray(scale * np.sqrt(((table / scale[:, None]) ** 2).mean(axis=1)))
+    roots = np.empty(len(table))
+    _fill_roots(table, roots)
+    return roots
+
+
+@kernel
+def _fill_roots(table: Any, roots: Any) -> None:
+    shares = np.empty(table.shape[1])
+    for run in range(roots.size):
+        scale = table[run].max()
+        for x in range(shares.size):
+            shares[x] = table[run, x] / scale if scale > 0.0 else 0.0
+        roots[run] = scale * math.sqrt(dot(shares, shares) / shares.size)

@@ -41,6 +41,10 @@ class Schedule:
             at_least(1, **{f"the length of phase {phase}": steps})
         return int(steps)
 
+    def weight(self, phase: int, time: int, space: QSpace) -> float:
+        """What a phase counts, its length as a multiple of the first one's: τ_k/τ_1."""
+        return self.steps(phase, time, space) / self.steps(1, 0, space)
+
     def count(self, num_steps: int, space: QSpace, gap: int) -> int:
         """How many whole phases there are in so many steps, if `gap` steps lie between them."""
         phases, time = 0, 0
@@ -69,6 +73,10 @@ class Constant(Schedule):
     def __call__(self, phase: int, time: int, space: QSpace) -> int:
         """τ."""
         return int(self.length)
+
+    def weight(self, phase: int, time: int, space: QSpace) -> float:
+        """All are of one length."""
+        return 1.0
 
     def count(self, num_steps: int, space: QSpace, gap: int) -> int:
         """⌊(T + gap)/(τ + gap)⌋."""

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aapi.kernels.linalg import add_product, aligned_zeros, factorise
+from aapi.kernels.linalg import FEW, add_product, aligned_zeros, factorise, solve_regression
 
 
 @pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 31, 64, 83])
@@ -34,3 +34,17 @@ def test_products_are_added(depth, shape):
     assert out == pytest.approx(expected)
     add_product(left, right, depth, -1.0, 1, True, above[1:])
     assert np.triu(above[1:], 1) == pytest.approx(np.triu(expected[1:], 1))
+
+
+@pytest.mark.parametrize("size", [1, 2, 19, FEW, FEW + 1, 83])
+def test_regressions_of_any_size_are_solved(size):
+    random = np.random.default_rng(size)
+    matrix, rhs = random.standard_normal((size + 3, size)), random.standard_normal(size)
+    gram, room = matrix.T @ matrix, aligned_zeros(1, size, size)[0]
+    room[:, :size] = np.triu(gram)
+    solution = rhs.copy()
+    assert solve_regression(room, 0.1, solution)
+    assert solution == pytest.approx(np.linalg.solve(gram + 0.1 * np.eye(size), rhs))
+    assert np.triu(room[:, :size]) == pytest.approx(np.linalg.cholesky(gram + 0.1 * np.eye(size)).T, abs=1e-10)
+    vector = np.arange(1.0, size + 1)
+    assert solve_regression(np.outer(vector, vector), 0.0, rhs) == (size == 1)

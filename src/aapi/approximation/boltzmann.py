@@ -32,30 +32,31 @@ def boltzmann(index: Array, temperature: Array) -> Array:
 
 @kernel
 def _fill(index: Any, temperature: Any, policy: Any) -> Any:
-    """Run by run; false if a sum is not finite. Divisions and `exp` are done in flat loops, by vector instructions."""
+    """Run by run; false if a sum is not finite. In loops over states, which become vector instructions."""
     num_runs, num_states, num_actions = index.shape
-    divisors = np.empty((num_states, num_actions))
-    flat_divisors = divisors.ravel()
+    columns, top, total = np.empty((num_actions, num_states)), np.empty(num_states), np.empty(num_states)
     for run in range(num_runs):
-        weights = policy[run].ravel()
+        divisor = temperature[run]
+        for a in range(num_actions):
+            column = columns[a]
+            for x in range(num_states):
+                column[x] = index[run, x, a]
+            for x in range(num_states):
+                top[x] = column[x] if a == 0 else max(top[x], column[x])
+        total[:] = 0.0
+        for a in range(num_actions):
+            column = columns[a]
+            for x in range(num_states):
+                below = column[x] - top[x]
+                column[x] = exp(0.0 if below == 0.0 else below / divisor[x])
+                total[x] += column[x]
         for x in range(num_states):
-            top = index[run, x, 0]
-            for a in range(1, num_actions):
-                top = max(top, index[run, x, a])
-            if not abs(top) < math.inf:
+            if not (abs(top[x]) < math.inf and total[x] < math.inf):
                 return False
-            for a in range(num_actions):
-                policy[run, x, a] = index[run, x, a] - top
-                divisors[x, a] = temperature[run, x]
-        for i in range(weights.size):
-            weights[i] = exp(0.0 if weights[i] == 0.0 else weights[i] / flat_divisors[i])
-        for x in range(num_states):
-            total = 0.0
-            for a in range(num_actions):
-                total += policy[run, x, a]
-            if not total < math.inf:
-                return False
-            divisors[x] = total
-        for i in range(weights.size):
-            weights[i] /= flat_divisors[i]
+        for a in range(num_actions):
+            column = columns[a]
+            for x in range(num_states):
+                column[x] /= total[x]
+            for x in range(num_states):
+                policy[run, x, a] = column[x]
     return True

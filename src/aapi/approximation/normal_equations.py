@@ -16,8 +16,7 @@ from aapi.kernels.linalg import (
     add_row,
     aligned_matrix,
     aligned_zeros,
-    factorise,
-    solve_factorised,
+    solve_regression,
 )
 
 if TYPE_CHECKING:
@@ -76,10 +75,7 @@ class NormalEquations:
 
     def solve(self, ridge: float) -> bool:
         """Turn `gram` into its Cholesky factor and `rhs` into the weights; false if the matrix is singular."""
-        if not factorise(self.gram, ridge):
-            return False
-        solve_factorised(self.gram, self.rhs)
-        return True
+        return bool(solve_regression(self.gram, ridge, self.rhs))
 
 
 @kernel
@@ -267,10 +263,9 @@ def fit_weighted(
     for action in range(q_hat.shape[1]):
         rhs = np.zeros(size)
         gram[:] = 0.0
-        if _add_weighted_visits(basis, states, actions, targets, weights, action, rows, gram, rhs):
-            if not factorise(gram, ridge):
-                return False
-            solve_factorised(gram, rhs)
+        visited = _add_weighted_visits(basis, states, actions, targets, weights, action, rows, gram, rhs)
+        if visited and not solve_regression(gram, ridge, rhs):
+            return False
         q_hat[:, action] = rhs
     return True
 

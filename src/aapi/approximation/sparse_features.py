@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aapi.kernels.jit import kernel
-from aapi.kernels.linalg import factorise, solve_factorised
+from aapi.kernels.linalg import LINE, solve_regression
 
 
 @kernel
@@ -46,13 +46,14 @@ def predict(weights: Any, features: Any, table: Any) -> None:
     """table(x, a) = φ(x, a)ᵀ weights."""
     num_states, num_actions = table.shape
     starts, columns, values = features.starts, features.columns, features.values
+    entry, one = np.uint64(0), np.uint64(1)  # unsigned: no check for negative indices
     for x in range(num_states):
         for a in range(num_actions):
-            pair = x * num_actions + a
-            block = a if weights.shape[0] > 1 else 0
+            of_block, stop = weights[a if weights.shape[0] > 1 else 0], np.uint64(starts[x * num_actions + a + 1])
             value = 0.0
-            for i in range(starts[pair], starts[pair + 1]):
-                value += values[i] * weights[block, columns[i]]
+            while entry < stop:
+                value += values[entry] * of_block[columns[entry]]
+                entry += one
             table[x, a] = value
 
 
@@ -87,19 +88,80 @@ def fit_averages(states: Any, actions: Any, targets: Any, weights: Any, ridge: A
 
 @kernel
 def fit_features(states: Any, actions: Any, targets: Any, weights: Any, ridge: Any, features: Any, q_hat: Any) -> Any:
-    """Regression on sparse features: normal equations of each block, by Cholesky. False if one is singular."""
+    """Regression on sparse features: normal equations of each block, by Cholesky. False if one is singular.
+
+    Only of the features that a run has seen; the weights of the others are 0.
+    """
     num_runs, num_states, num_actions = q_hat.shape
-    visits = np.empty((num_states, num_actions))
-    gram = np.empty((features.num_blocks, features.block_size, features.block_size))
+    visits, pairs = np.empty((num_states, num_actions)), np.empty(num_states * num_actions + 1, dtype=np.uint32)
     found = np.empty((features.num_blocks, features.block_size))
+    places, rhs, room = np.empty(features.block_size, dtype=np.int32), np.empty(features.block_size), np.empty(0)
     for run in range(num_runs):
         q = q_hat[run]
         _sum_targets(states, actions, targets, weights, run, visits, q)
-        fill_gram(visits, features, gram)
-        fill_rhs(q, features, found)
         for block in range(features.num_blocks):
-            if not factorise(gram[block], ridge):
+            num_pairs = _list_visited(visits, block, features.num_blocks, pairs)
+            size = _place_features(pairs[:num_pairs], features, places)
+            if ridge == 0.0 and size < places.size:
                 return False
-            solve_factorised(gram[block], found[block])
+            width = -(-size // LINE) * LINE
+            if room.size < size * width:
+                room = np.empty(size * width)
+            gram = room[: size * width].reshape(size, width)
+            _fill_equations(pairs[:num_pairs], visits, q, features, places, gram, rhs)
+            if not solve_regression(gram, ridge, rhs[:size]):
+                return False
+            for column in range(places.size):
+                found[block, column] = rhs[places[column]] if places[column] >= 0 else 0.0
         predict(found, features, q)
     return True
+
+
+@kernel
+def _list_visited(visits: Any, block: Any, num_blocks: Any, pairs: Any) -> Any:
+    """Write the pairs of a block that were visited into `pairs`; how many there are. Without a branch."""
+    flat, count = visits.ravel(), 0
+    for pair in range(block, flat.size, visits.shape[1] if num_blocks > 1 else 1):
+        pairs[count] = pair
+        count += flat[pair] > 0.0
+    return count
+
+
+@kernel
+def _place_features(pairs: Any, features: Any, places: Any) -> Any:
+    """Number the features of some pairs, in their order, and write −1 for all others; how many there are."""
+    starts, columns = features.starts, features.columns
+    places[:] = -1
+    for pair in pairs:
+        for i in range(starts[pair], starts[pair + 1]):
+            places[columns[i]] = 0
+    count = 0
+    for column in range(places.size):
+        places[column] = count if places[column] == 0 else -1
+        count += places[column] >= 0
+    return count
+
+
+@kernel
+def _fill_equations(pairs: Any, visits: Any, sums: Any, features: Any, places: Any, gram: Any, rhs: Any) -> None:
+    """Σ visits φφᵀ, its upper triangle, and Σ φ sums over some pairs, each feature at its place."""
+    starts, columns, values = features.starts, features.columns, features.values
+    entries, count_of, sum_of = gram.ravel(), visits.ravel(), sums.ravel()
+    width, one = np.uint64(gram.shape[1]), np.uint64(1)  # unsigned: no check for negative indices
+    for e in range(entries.size):
+        entries[e] = 0.0
+    for place in range(gram.shape[0]):
+        rhs[place] = 0.0
+    for number in pairs:
+        pair = np.uint64(number)
+        first, stop = np.uint64(starts[pair]), np.uint64(starts[pair + one])
+        i = first
+        while i < stop:
+            column = np.uint64(places[columns[i]])
+            rhs[column] += values[i] * sum_of[pair]
+            j = first
+            while j <= i:  # the columns of a pair ascend
+                row = np.uint64(places[columns[j]])
+                entries[row * width + column] += count_of[pair] * (values[i] * values[j])
+                j += one
+            i += one

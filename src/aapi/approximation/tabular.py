@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -164,7 +164,10 @@ class TabularSurprise(Surprise):
             places = place_in_reservoir(k, len(self.sample), streams)
             runs = np.flatnonzero(places >= 0)
             self.sample[places[runs], runs] = size[runs]
-        return replace(self, size=size, root_sum=root_sum, k=k, streams=streams)
+        return TabularSurprise(
+            size, root_sum, self.sample, span=self.span, num_phases=self.num_phases, num_actions=self.num_actions, k=k,
+            streams=streams,
+        )  # fmt: skip
 
     def root(self, scale: float = 1.0) -> Array:
         """Exactly, (runs, states)."""
@@ -217,22 +220,21 @@ def _measure(q_hat: Any, predicted: Any, span: Any, weight: Any, before: Any, si
     """The size of the surprise, and the root of the sum of squares; false if a value is not finite."""
     num_runs, num_states, num_actions = q_hat.shape
     for run in range(num_runs):
+        last, sizes, roots = before[run], size[run], root_sum[run]
         for x in range(num_states):
             low = high = q_hat[run, x, 0] - predicted[run, x, 0]
-            for a in range(num_actions):
+            for a in range(1, num_actions):
                 difference = q_hat[run, x, a] - predicted[run, x, a]
                 low = min(low, difference)
                 high = max(high, difference)
-            new = weight * (0.5 * (high - low) if span else max(high, -low))
-            size[run, x] = new
-            # √(a² + b²) without the squares, which would over- or underflow long before Q̂ does.
-            larger, smaller = max(before[run, x], new), min(before[run, x], new)
-            root_sum[run, x] = before[run, x]
-            if larger > 0.0:
-                ratio = smaller / larger
-                root_sum[run, x] = larger * math.sqrt(1.0 + ratio * ratio)
-            if not new < math.inf:
+            sizes[x] = weight * (0.5 * (high - low) if span else max(high, -low))
+            if not sizes[x] < math.inf:
                 return False
+        for x in range(num_states):
+            # √(a² + b²) without the squares, which would over- or underflow long before Q̂ does.
+            larger, smaller = max(last[x], sizes[x]), min(last[x], sizes[x])
+            ratio = smaller / (larger if larger > 0.0 else 1.0)
+            roots[x] = larger * math.sqrt(1.0 + ratio * ratio)
     return True
 
 

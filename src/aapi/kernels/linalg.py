@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LANES = 4  # rows of weights are padded to a multiple of it
 LINE = 8  # numbers in a cache line, which a vector had better not straddle
 PANEL = 64  # rows that are eliminated together
+FEW = 32  # unknowns for which plain loops are faster than panels
 SINGULAR = 1e-12  # what elimination may leave of a diagonal entry before it counts as nothing
 
 
@@ -97,6 +98,52 @@ def factorise(gram: Any, ridge: Any) -> Any:
                     for j in range(target.size):
                         target[j] -= factor * source[j]
         add_product(done, done, last - first, -1.0, last, True, gram[last:])
+    return True
+
+
+@kernel
+def solve_regression(gram: Any, ridge: Any, rhs: Any) -> Any:
+    """Overwrite `rhs` with the solution of (G + ridge · I) x = rhs, and the upper triangle of G; false if singular."""
+    if rhs.size <= FEW:
+        return _solve_few(gram, ridge, rhs)
+    if not factorise(gram, ridge):
+        return False
+    solve_factorised(gram, rhs)
+    return True
+
+
+@kernel
+def _solve_few(gram: Any, ridge: Any, rhs: Any) -> Any:
+    """`solve_regression`, entry by entry: columns do not wait for each other, and the right-hand side is one more."""
+    size, zero, one = np.uint64(rhs.size), np.uint64(0), np.uint64(1)  # unsigned: no check for negative indices
+    k = zero
+    while k < size:
+        diagonal = gram[k, k] + ridge
+        rest, value, i = diagonal, rhs[k], zero
+        while i < k:
+            rest -= gram[i, k] * gram[i, k]
+            value -= gram[i, k] * rhs[i]
+            i += one
+        if not SINGULAR * diagonal < rest < math.inf:
+            return False
+        pivot = math.sqrt(rest)
+        gram[k, k], rhs[k] = pivot, value / pivot
+        j = k + one
+        while j < size:
+            value, i = gram[k, j], zero
+            while i < k:
+                value -= gram[i, k] * gram[i, j]
+                i += one
+            gram[k, j] = value / pivot
+            j += one
+        k += one
+    while k > zero:
+        k -= one
+        value = rhs[k] / gram[k, k]
+        rhs[k], i = value, zero
+        while i < k:
+            rhs[i] -= gram[i, k] * value
+            i += one
     return True
 
 

@@ -194,8 +194,9 @@ def _check_stretch(stretch: object, now: int, begins: bool) -> Stretch:
     """What `act` returned, if it makes sense after `now` steps. begins: whether it must be a new one."""
     if not isinstance(stretch, Stretch):
         raise InvalidInput(f"`act` returns a Stretch, not {type(stretch).__name__}")
-    at_least(1, **{"the steps of a stretch": stretch.steps})
-    at_least(0, **{"the start of a stretch": stretch.start})
+    if not (type(stretch.steps) is type(stretch.start) is int and stretch.steps > 0 <= stretch.start):
+        at_least(1, **{"the steps of a stretch": stretch.steps})
+        at_least(0, **{"the start of a stretch": stretch.start})
     if stretch.steps > LONGEST:
         raise InvalidInput(f"a stretch has at most {LONGEST} steps, not {stretch.steps}")
     if stretch.start > now or (begins and stretch.start < now):

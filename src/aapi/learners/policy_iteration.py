@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import finite
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace, Surprise
     from aapi.array_types import Array
     from aapi.evaluation.evaluation import EvaluationLike
-    from aapi.improvement.learning_rate import LearningRateLike
-    from aapi.improvement.side_information import SideInformationLike
+    from aapi.improvement.learning_rate import LearningRate, LearningRateLike
+    from aapi.improvement.side_information import SideInformation, SideInformationLike
     from aapi.memory import Memories
     from aapi.schedules import Schedule, ScheduleLike
     from aapi.simulation import PhaseData
@@ -43,6 +44,15 @@ class PolicyIterationState:
     policy: Policy
 
 
+class Parts(NamedTuple):
+    """What Algorithm 1 is made of."""
+
+    schedule: Schedule
+    evaluate: Evaluation
+    learning_rate: LearningRate
+    side_information: SideInformation
+
+
 @dataclass(frozen=True, kw_only=True)
 class PolicyIteration(Learner[PolicyIterationState]):
     """Approximate policy iteration in phases, by follow-the-regularised-leader in every state.
@@ -60,7 +70,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> PolicyIterationState:
         """Line 2: π_1 uniform, M_1 = 0."""
-        rate, evaluate = as_learning_rate(self.learning_rate), as_evaluation(self.evaluate).for_space(space)
+        rate, evaluate = self._parts.learning_rate, self._parts.evaluate.for_space(space)
         _check_length(evaluate, self.schedule.steps(1, 0, space), space.copies)
         self._check_prediction(evaluate)
         return PolicyIterationState(
@@ -76,20 +86,22 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def update(self, state: PolicyIterationState, data: PhaseData) -> tuple[PolicyIterationState, Phase]:
         """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
-        space, k, evaluate = state.space, state.k + 1, as_evaluation(self.evaluate).for_space(state.space)
+        space, k, (schedule, evaluate, learning_rate, side_information) = state.space, state.k + 1, self._parts
+        evaluate = evaluate.for_space(space)
         # What phases k and k + 1 count: 1, if all are of one length.
-        weight, next_weight = self._weight(space, k, state.start), self._weight(space, k + 1, data.time)
-        _check_length(evaluate, data.steps, data.copies)
+        weight, next_weight = schedule.weight(k, state.start, space), schedule.weight(k + 1, data.time, space)
+        if schedule.shortest_phase is None or space.copies > 1:  # else that is known beforehand
+            _check_length(evaluate, data.steps, space.copies)
         seen = Experience(space, data, remember(state.memories, data, state.policy), state.prediction)
         estimate = evaluate.estimate(state.policy, seen, f"the evaluation of phase {k}")  # line 6: Q̂_k by G
         q_hat = estimate.q_hat
         surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖
         total = _times(self.decay, state.total) + _times(weight, q_hat)
-        temperature = as_learning_rate(self.learning_rate)(k, surprise)  # line 7: η_k(x)
+        temperature = learning_rate(k, surprise)  # line 7: η_k(x)
         nearer = Experience(space, data, seen.memories, q_hat)
         leader = Leader(k, total, q_hat, state.prediction, temperature, next_weight, evaluate, nearer)
-        guess = as_side_information(self.side_information)(leader)
-        prediction = space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
+        guess = side_information(leader)
+        prediction = q_hat if guess is q_hat else space.check(guess, seen.runs, "side information").copy()  # M_{k+1}
         ahead = _times(next_weight, prediction)
         policy = space.softmax(total + ahead, temperature)  # lines 8 and 9: index and π_{k+1}
         after = PolicyIterationState(k, dict(seen.memories), space, data.time, total, prediction, surprise, policy)
@@ -98,17 +110,21 @@ class PolicyIteration(Learner[PolicyIterationState]):
             prediction=ahead, weight=weight, conditioning=estimate.conditioning,
         )  # fmt: skip
 
-    def _weight(self, space: QSpace, k: int, start: int) -> float:
-        """What phase k counts: τ_k/τ_1."""
-        return self.schedule.steps(k, start, space) / self.schedule.steps(1, 0, space)
-
     @property
     def schedule(self) -> Schedule:
         """The lengths of phases."""
-        return as_schedule(self.phase_length)
+        return self._parts.schedule
+
+    @cached_property
+    def _parts(self) -> Parts:
+        """Numbers and functions that were given as parts."""
+        return Parts(
+            as_schedule(self.phase_length), as_evaluation(self.evaluate), as_learning_rate(self.learning_rate),
+            as_side_information(self.side_information),
+        )  # fmt: skip
 
     def _check_prediction(self, evaluate: Evaluation) -> None:
-        if as_side_information(self.side_information).off_policy and not evaluate.off_policy:
+        if self._parts.side_information.off_policy and not evaluate.off_policy:
             raise InvalidInput(
                 f"{self.side_information!r} evaluates policies that have not acted yet, which {evaluate!r} "
                 "cannot: use SelfConsistent or LSTD"
@@ -116,7 +132,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
-        schedule, rate, evaluate = self.schedule, as_learning_rate(self.learning_rate), as_evaluation(self.evaluate)
+        schedule, evaluate, rate, side_information = self._parts
         schedule.check()
         if rate.needs_equal_phases and self.phase_steps is None:
             raise InvalidInput("temperatures that grow with the number of phases need phases of one length")
@@ -124,7 +140,7 @@ class PolicyIteration(Learner[PolicyIterationState]):
             evaluate.check(schedule.shortest_phase)
         self._check_prediction(evaluate)
         rate.check()
-        as_side_information(self.side_information).check()
+        side_information.check()
         finite(0.0, decay=self.decay)
         if self.decay > 1.0:
             raise InvalidInput(f"decay must be at most 1, not {self.decay}")

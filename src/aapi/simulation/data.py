@@ -111,4 +111,6 @@ class Simulation(Protocol):
 def stretch_ends(grid: NDArray[np.int64], time: int, steps: int) -> NDArray[np.int64]:
     """Where to cut the next `steps` steps, counted from `time` on: at the steps of the grid, and at the end."""
     first, last = grid.searchsorted((time + 1, time + steps))
-    return np.append(grid[first:last] - time, steps).astype(np.int64)
+    ends = np.full(last - first + 1, steps, dtype=np.int64)
+    ends[:-1] = grid[first:last] - time
+    return ends
