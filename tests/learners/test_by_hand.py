@@ -64,7 +64,7 @@ def learnt(rate, side_information, phases=3, decay=1.0):
         phase_length=4, evaluate=lambda policy, seen: np.array([next(given)]), learning_rate=rate,
         side_information=side_information, decay=decay,
     )  # fmt: skip
-    session = Session(learner, simulator(MDP)([0]), 3)
+    session = Session(learner, simulator(MDP)([0]), 12)
     assert [phase.number for phase in session.play(4 * phases)] == list(range(1, phases + 1))
     return session.state, (session.state.total + session.state.prediction)[0].tolist()
 

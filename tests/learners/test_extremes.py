@@ -311,7 +311,7 @@ class Own(aapi.Learner):
     lengths: tuple
     changed: object = staticmethod(lambda phase: phase)
 
-    def init(self, space, runs, num_phases=None):
+    def init(self, space, runs, num_steps=None, gap=0):
         return OwnState(0, {}, 0, space.uniform(runs))
 
     def act(self, state):

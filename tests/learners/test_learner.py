@@ -47,7 +47,7 @@ class QLearning(aapi.Learner):
     epsilon: float = 0.1
     rate: float = 0.1
 
-    def init(self, space, runs, num_phases=None):
+    def init(self, space, runs, num_steps=None, gap=0):
         return QState(0, {}, 0, space.zeros(runs), np.zeros(runs))
 
     def act(self, state):

@@ -126,8 +126,8 @@ def test_a_run_that_warms_up_before_it_learns():
 
         inner_learner: aapi.PolicyIteration
 
-        def init(self, space, runs, num_phases=None):
-            return WarmUpState(False, self.inner_learner.init(space, runs, num_phases), space.uniform(runs))
+        def init(self, space, runs, num_steps=None, gap=0):
+            return WarmUpState(False, self.inner_learner.init(space, runs, num_steps, gap), space.uniform(runs))
 
         def act(self, state):
             if not state.warm:

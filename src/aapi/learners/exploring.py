@@ -94,9 +94,9 @@ class Exploring(Learner[ExploringState]):
         for part in self.exploration:
             as_exploration(part).check()
 
-    def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> ExploringState:
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> ExploringState:
         """The learner's own start; and transitions are counted."""
-        inner = self.learner.init(space, runs, num_phases)
+        inner = self.learner.init(space, runs, num_steps, gap + (self._gap(space) or 0))
         if self._gap(space) is not None and COUNTS not in inner.memories:
             inner = with_memories(inner, {**inner.memories, COUNTS: COUNTS.start(space, runs)})
         return ExploringState(space, inner, 0, np.zeros(runs, dtype=np.int64))

@@ -90,8 +90,11 @@ class Learner(ABC, Generic[S]):
         """Raise an error if an argument is wrong."""
 
     @abstractmethod
-    def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> S:
-        """The state before anything was seen. num_phases: how many there will be, if that is known."""
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> S:
+        """The state before anything was seen.
+
+        num_steps: T, how many steps there will be, if that is known; gap: of these, what others take between phases.
+        """
 
     @abstractmethod
     def act(self, state: S) -> Stretch:
@@ -150,13 +153,13 @@ class Session(Generic[S]):
     """
 
     def __init__(
-        self, learner: Learner[S], simulation: Simulation, num_phases: int | None = None, *, copy_states: bool = False
+        self, learner: Learner[S], simulation: Simulation, num_steps: int | None = None, *, copy_states: bool = False
     ) -> None:
         runs = len(simulation.streams)
         if not learner.lockstep and runs > 1:
             raise InvalidInput(f"the runs of {learner!r} fall out of step: simulate one at a time")
         self.learner, self.simulation, self.copy_states = learner, simulation, copy_states
-        self.state = _check_state(learner.init(simulation.space, runs, num_phases))
+        self.state = _check_state(learner.init(simulation.space, runs, num_steps))
 
     def play(self, num_steps: int) -> Iterator[Phase]:
         """Act and learn for some steps: a phase after each stretch. There is no other loop.
@@ -217,7 +220,7 @@ def _check_state(state: S) -> S:
 
 def play(learner: Learner[S], simulation: Simulation, num_steps: int) -> Iterator[Phase]:
     """Let a learner act and learn in a simulation from the beginning: a `Phase` after each stretch."""
-    return Session(learner, simulation, learner.count_phases(num_steps, simulation.space)).play(num_steps)
+    return Session(learner, simulation, num_steps).play(num_steps)
 
 
 def check_learner(learner: object) -> None:

@@ -68,8 +68,9 @@ class PolicyIteration(Learner[PolicyIterationState]):
     side_information: SideInformationLike = PreviousEstimate()  # noqa: RUF009 - frozen
     decay: float = 1.0
 
-    def init(self, space: QSpace, runs: int, num_phases: int | None = None) -> PolicyIterationState:
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> PolicyIterationState:
         """Line 2: π_1 uniform, M_1 = 0."""
+        num_phases = None if num_steps is None else self.count_phases(num_steps, space, gap)
         rate, evaluate = self._parts.learning_rate, self._parts.evaluate.for_space(space)
         _check_length(evaluate, self.schedule.steps(1, 0, space), space.copies)
         self._check_prediction(evaluate)
