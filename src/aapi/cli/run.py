@@ -152,7 +152,8 @@ def _show(options: argparse.Namespace, result: Result, settings: Settings) -> No
         ("settings", format_settings(settings)),
         ("time", f"{result.seconds:.2f} s, {_speed(result) / 1e6:.3g} million steps a second"),
     ]
-    if isinstance(settings["phase_length"], int) and settings["phase_length"] > options.steps:
+    length = settings.get("phase_length")
+    if isinstance(length, int) and length > options.steps:
         rows.insert(1, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     print_table(f"{options.algorithm} on {options.problem}", f": {observed}, {plural(env.num_actions, 'action')}", rows)
     print("\naverage reward so far, mean over runs:")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ALGORITHMS = PARTS["algorithm"]
 OLD_WORDS = {"untuned": "aapi (aapi.AAPI() without tuning; the paper's algorithm is aapi-paper)"}
 FLAG_NAMES = {"num_sampled": "sampled"}  # where they are not the names of arguments
+FLAG_ARGUMENTS = {flag: argument for argument, flag in FLAG_NAMES.items()}
 MADE_APART = ("phase_length", "evaluate", "exploration")
 # What algorithms are told that is no field of a part.
 ALGORITHM_SETTINGS = {
@@ -66,7 +67,8 @@ def takes(name: str, *, evaluation: bool = True) -> tuple[str, ...]:
         raise InvalidInput(f"unknown algorithm {name!r}{successor}")
     settings = _evaluation_settings() if evaluation or name != "aapi" else ()
     parts = ("evaluation", *settings, "exploration") if _evaluates(name) else ()
-    return ("phase_length", *_own(name), *parts)
+    length = ("phase_length",) if "phase_length" in _parameters(name) else ()
+    return (*length, *_own(name), *parts)
 
 
 def _evaluation_settings() -> tuple[str, ...]:
@@ -77,7 +79,7 @@ def settings_for() -> dict[str, list[Usage]]:
     """Every setting there is, in order, with the algorithms and evaluations that take it."""
     found: dict[str, list[Usage]] = {}
     for name, setting in ALGORITHM_SETTINGS.items():
-        owners = tuple(each for each in ALGORITHMS if name in ("phase_length", *_own(each)))
+        owners = tuple(each for each in ALGORITHMS if FLAG_ARGUMENTS.get(name, name) in _parameters(each))
         if name in ("evaluation", "exploration"):
             owners = tuple(each for each in ALGORITHMS if _evaluates(each))
         found[name] = [Usage(setting, owners)]
@@ -211,6 +213,7 @@ def learner_settings(learner: AnyLearner) -> dict[str, Value]:
     for part in ("evaluate", "learning_rate"):
         fields = fields | (vars(fields[part]) if part in fields else {})
     found = {FLAG_NAMES.get(name, name): value for name, value in fields.items()} | described
-    found["phase_length"] = word_for("schedule", fields["phase_length"]) or fields["phase_length"]
+    if "phase_length" in fields:
+        found["phase_length"] = word_for("schedule", fields["phase_length"]) or fields["phase_length"]
     known = takes(str(described["algorithm"]))
     return {name: found[name] for name in known if isinstance(found.get(name), bool | int | float | str)}

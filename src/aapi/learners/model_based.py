@@ -1,0 +1,127 @@
+"""Learners that plan in a model of what they have seen, in episodes that end by what is seen."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from aapi.approximation.space import NOT_STORED
+from aapi.checks import finite
+from aapi.errors import InvalidInput
+from aapi.learners.learner import LONGEST, Learner, Phase
+from aapi.memory import CountTransitions, empty_memories, remember
+from aapi.simulation import Stretch
+
+if TYPE_CHECKING:
+    from aapi.approximation import Policy, QSpace
+    from aapi.array_types import Array, Integers, Streams
+    from aapi.memory import Counts, Memories, Memory, MemorySpec
+    from aapi.simulation import PhaseData
+
+
+COUNTS = CountTransitions()
+
+
+class Plan(NamedTuple):
+    """For one run: a policy and its Q-function, (1, states, actions), and the gain that is promised, (1,)."""
+
+    policy: Policy
+    q_hat: Array
+    gain: Array
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodeState:
+    """After episode k. start: when the next one begins; length: of the last one.
+
+    q_hat, policy: what was planned for it, (1, states, actions); gain: what the plan promises, (1,).
+    """
+
+    k: int
+    memories: Memories
+    space: QSpace = field(metadata=NOT_STORED)
+    start: int
+    length: int
+    q_hat: Array
+    gain: Array
+    policy: Policy
+
+
+class ModelBased(Learner[EpisodeState]):
+    """Count transitions, plan, follow the plan until an episode ends, and plan again. The first policy is uniform.
+
+    Episodes of runs differ in length, so runs are simulated one by one.
+    """
+
+    @property
+    def lockstep(self) -> bool:
+        """Episodes end by what is seen."""
+        return False
+
+    @property
+    def more_memory(self) -> tuple[MemorySpec[Memory], ...]:
+        """What it wants to be remembered beside the counts of transitions."""
+        return ()
+
+    @abstractmethod
+    def plan(self, state: EpisodeState, streams: Streams) -> Plan:
+        """A policy for episode state.k + 1, from what is remembered. `counts_of(state)`: of all transitions."""
+
+    @abstractmethod
+    def limits(self, counts: Counts) -> Integers:
+        """The visits of each pair, (1, states, actions), at which an episode that begins now ends; at least 1."""
+
+    def longest(self, state: EpisodeState) -> int:  # noqa: ARG002 - for those whose episodes are bounded
+        """The steps after which the next episode ends in any case."""
+        return LONGEST
+
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> EpisodeState:  # noqa: ARG002
+        """The uniform policy, and no data yet."""
+        space.require_countable(f"{type(self).__name__} needs")
+        memories = empty_memories([COUNTS, *self.more_memory], space, runs)
+        zeros = space.zeros(runs)
+        return EpisodeState(0, memories, space, 0, 0, zeros, np.zeros(runs), space.uniform(runs))
+
+    def act(self, state: EpisodeState) -> Stretch:
+        """Follow the plan until the episode ends."""
+        limits = self.limits(counts_of(state))
+        return Stretch(state.k + 1, state.start, self.longest(state), state.policy, limits=limits)
+
+    def update(self, state: EpisodeState, data: PhaseData) -> tuple[EpisodeState, Phase]:
+        """Count what was seen, and plan."""
+        memories = remember(state.memories, data, state.policy)
+        after = EpisodeState(
+            state.k + 1, memories, state.space, data.time, data.steps, state.q_hat, state.gain, state.policy
+        )
+        plan = self.plan(after, data.streams)
+        planned = replace(after, q_hat=plan.q_hat, gain=plan.gain, policy=plan.policy)
+        return planned, Phase(after.k, state.policy, data, plan.policy, plan.q_hat)
+
+
+def counts_of(state: EpisodeState) -> Counts:
+    """Of all transitions."""
+    return cast("Counts", state.memories[COUNTS])
+
+
+def reward_range(space: QSpace, low: float | None, high: float | None) -> tuple[float, float]:
+    """The lowest and the highest reward there can be: as given, else as the model says; or an error."""
+    if space.model is not None:
+        low = float(space.model.rewards.min()) if low is None else low
+        high = float(space.model.rewards.max()) if high is None else high
+    if low is None or high is None:
+        raise InvalidInput("the range of rewards is not known: give reward_low and reward_high")
+    finite(-np.inf, reward_low=low, reward_high=high)
+    if not low <= high:
+        raise InvalidInput(f"reward_low, {low:g}, must not be larger than reward_high, {high:g}")
+    return float(low), float(high)
+
+
+def check_rewards(counts: Counts, low: float, high: float) -> None:
+    """Raise an error if a reward beyond the range was seen."""
+    seen_low, seen_high = float(counts.lowest.min()), float(counts.highest.max())
+    if seen_low < low or seen_high > high:
+        name, value, bound = ("reward_low", seen_low, low) if seen_low < low else ("reward_high", seen_high, high)
+        raise InvalidInput(f"a reward of {value:g} was seen, beyond {name}, {bound:g}: give the range of all rewards")
