@@ -1,4 +1,4 @@
-"""The learners: Algorithm 1 and its settings, exploration around a learner, RLSVI, and acting at random."""
+"""The learners: Algorithm 1 and its settings, exploration around a learner, RLSVI, optimism, and acting at random."""
 
 from aapi.learners.aapi import AAPI
 from aapi.learners.exploring import Exploring
@@ -6,9 +6,10 @@ from aapi.learners.learner import Learner, LearnerState, Phase, Session, play
 from aapi.learners.policy_iteration import PolicyIteration
 from aapi.learners.rivals import AdaptiveFTRL, GreedyAPI, Politex
 from aapi.learners.rlsvi import RLSVI
+from aapi.learners.ucrl import KLUCRL, SCAL, UCRL2, UCRL2B
 from aapi.learners.uniform import Uniform
 
 __all__ = [
-    "AAPI", "RLSVI", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner", "LearnerState", "Phase", "PolicyIteration",
-    "Politex", "Session", "Uniform", "play",
+    "AAPI", "KLUCRL", "RLSVI", "SCAL", "UCRL2", "UCRL2B", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner",
+    "LearnerState", "Phase", "PolicyIteration", "Politex", "Session", "Uniform", "play",
 ]  # fmt: skip

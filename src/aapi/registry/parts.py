@@ -33,6 +33,10 @@ PARTS: dict[str, dict[str, str]] = {
         "ftrl": "aapi.learners.rivals:AdaptiveFTRL",
         "greedy": "aapi.learners.rivals:GreedyAPI",
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
+        "ucrl2": "aapi.learners.ucrl:UCRL2",
+        "ucrl2b": "aapi.learners.ucrl:UCRL2B",
+        "kl-ucrl": "aapi.learners.ucrl:KLUCRL",
+        "scal": "aapi.learners.ucrl:SCAL",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "evaluation": {
@@ -67,6 +71,10 @@ PARTS: dict[str, dict[str, str]] = {
         "policy-iteration": "aapi.learners.policy_iteration:PolicyIteration",
         "exploring": "aapi.learners.exploring:Exploring",
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
+        "ucrl2": "aapi.learners.ucrl:UCRL2",
+        "ucrl2b": "aapi.learners.ucrl:UCRL2B",
+        "kl-ucrl": "aapi.learners.ucrl:KLUCRL",
+        "scal": "aapi.learners.ucrl:SCAL",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "features": {
