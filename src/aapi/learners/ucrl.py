@@ -48,10 +48,13 @@ class Optimistic(ModelBased):
     Rewards are scaled to [0, 1]: the learner is told their range. By default it is that of the model, where there is
     one; an agent has to be given it.
 
-    As published, probability may be moved to every state of the table, also to those that nobody can reach. They are
-    believed to pay the most for ever, as nothing is ever seen of them, and all regret is linear (DeepSea: 190 of 400
-    states cannot be reached). So by default it is moved to states seen so far only: a pair that was never tried is
-    believed to pay the most and to lead to the best of these. Once all states were seen there is no difference.
+    As published, probability may be moved to every state of the table, also to those that nobody can reach, such as the
+    cliff of CliffWalking. They are believed to pay the most for ever, as nothing is ever seen of them, and nothing is
+    learnt. So by default it is moved to states seen so far only: a pair that was never tried is believed to pay the
+    most and to lead to the best of these. Once all states were seen there is no difference.
+
+    Where not even the best model connects all states, the gap may stay open; the policy of the last sweep then acts,
+    and the gap that is left is in the state.
 
     delta: with which probability the confidence set may be wrong. width: the size of the confidence set, as a multiple
     of the published one. accuracy: extended value iteration stops at a gap of accuracy/√t, where 1 is published, in
