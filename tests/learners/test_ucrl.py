@@ -2,10 +2,12 @@
 
 import math
 
+import gymnasium
 import numpy as np
 import optimistic_reference as reference
 import pytest
 from scipy.optimize import linprog
+from support import interpreted
 
 import aapi
 from aapi.batch import simulator
@@ -228,3 +230,56 @@ def test_rewards_that_are_all_the_same_are_no_trouble():
     model = aapi.FiniteMDP(ergodic(4, 2).transitions, np.full((4, 2), 3.0))
     result = aapi.run(aapi.UCRL2B(), model, 200)
     assert result.cumulated[0, -1] == 600.0
+
+
+def fingerprints():
+    """Every bit that matters of short runs."""
+    found = {}
+    for name, (make, _, more) in LEARNERS.items():
+        for problem, model in PROBLEMS.items():
+            result = aapi.run(make(width=0.1, **more), model, 300, 2, 1, features=OneHot())
+            arrays = (result.cumulated, result.phase_ends, result.next_policy)
+            found[f"{name} {problem}"] = [array.tobytes().hex() for array in arrays]
+    return found
+
+
+def test_compiled_and_interpreted_give_the_same_bits():
+    assert interpreted(__file__, "fingerprints") == fingerprints()
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_threads_and_company_change_nothing(name):
+    make, _, more = LEARNERS[name]
+    whole = aapi.run(make(width=0.1, **more), ergodic(6, 3), 2000, 6, 3)
+    for how in ({"threads": 2}, {"chunk": 4}):
+        other = aapi.run(make(width=0.1, **more), ergodic(6, 3), 2000, 6, 3, **how)
+        assert (other.cumulated == whole.cumulated).all()
+        assert (other.next_policy == whole.next_policy).all()
+    alone = aapi.run(make(width=0.1, **more), ergodic(6, 3), 2000, 1, 3, first_run=4)
+    assert (alone.next_policy == whole.next_policy[4]).all()
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_an_agent_goes_on_exactly(name, tmp_path):
+    make, _, more = LEARNERS[name]
+    more = more | ({"total_steps": 900} if name == "kl-ucrl" else {})
+    learner = make(width=0.1, reward_low=0.0, reward_high=1.0, **more)
+    whole = aapi.Agent(learner, gymnasium.make("FrozenLake-v1"), seed=4)
+    whole.learn(900)
+    agent = aapi.Agent(learner, gymnasium.make("FrozenLake-v1"), seed=4)
+    for steps in (100, 1, 333, 466):
+        agent.learn(steps)
+        agent.save(tmp_path / "agent")
+        agent = aapi.load(tmp_path / "agent", env=gymnasium.make("FrozenLake-v1"))
+    assert agent.algorithm == learner
+    assert (agent.total_reward, agent.num_phases) == (whole.total_reward, whole.num_phases)
+    assert all((agent.probabilities(x) == whole.probabilities(x)).all() for x in range(16))
+    copies = gymnasium.make_vec("FrozenLake-v1", 3, vectorization_mode="sync")
+    aapi.Agent(learner, copies, seed=4).learn(600)
+
+
+def test_an_agent_has_to_be_told_the_range_of_rewards():
+    with pytest.raises(InvalidInput, match="give reward_low and reward_high"):
+        aapi.Agent(aapi.UCRL2(), gymnasium.make("FrozenLake-v1")).learn(10)
+    with pytest.raises(InvalidInput, match="countable states"):
+        aapi.Agent(aapi.UCRL2(reward_low=0, reward_high=1), gymnasium.make("CartPole-v1")).learn(10)

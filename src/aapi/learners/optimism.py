@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 BALL, BOX, DIVERGENCE = range(3)  # the shapes of sets of transition probabilities
-DAMPING = 0.3  # of staying where one is, so that no model is periodic
+DAMPING = 0.1  # of staying where one is, so that no model is periodic
 SWEEPS = 20_000  # at the most
 WORK = 100_000_000  # transitions looked at, at the most: where a model is large, some accuracy is given up
 TIE = 1e-9
