@@ -74,11 +74,11 @@ class ModelBased(Learner[EpisodeState]):
     def limits(self, counts: Counts) -> Integers:
         """The visits of each pair, (1, states, actions), at which an episode that begins now ends; at least 1."""
 
-    def longest(self, state: EpisodeState) -> int:  # noqa: ARG002 - for those whose episodes are bounded
+    def longest(self, state: EpisodeState) -> int:
         """The steps after which the next episode ends in any case."""
         return LONGEST
 
-    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> EpisodeState:  # noqa: ARG002
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> EpisodeState:
         """The uniform policy, and no data yet."""
         space.require_countable(f"{type(self).__name__} needs")
         memories = empty_memories([COUNTS, *self.more_memory], space, runs)
