@@ -141,9 +141,7 @@ def test_bits_do_not_depend_on_chunks_threads_or_stretches(learner, monkeypatch)
         assert np.array_equal(whole.cumulated, other.cumulated)
         assert np.array_equal(whole.next_policy, other.next_policy)
     monkeypatch.setattr("aapi.learners.online.STEPS", 313)
-    assert aapi.run(learner, mdp, 7001, 7).cumulated == pytest.approx(
-        whole.cumulated, abs=1e-9
-    )  # sums are cut elsewhere
+    assert aapi.run(learner, mdp, 7001, 7).cumulated == pytest.approx(whole.cumulated, abs=1e-9)
 
 
 @pytest.mark.parametrize("learner", [DifferentialQ(gain_rate=0.1), DifferentialSarsa(gain_rate=0.1)], ids=repr)
