@@ -207,6 +207,7 @@ def test_learning_by_steps_solves_what_needs_no_exploration():
         (lambda: RVIQ(reference="last"), "reference must be first or mean, not 'last'"),
         (lambda: OptimisticQ(span=0.0), "span must be a finite number larger than 0"),
         (lambda: OptimisticQ(delta=2.0), "delta must lie strictly between 0 and 1"),
+        (lambda: OptimisticQ(reward_high=0.5), "a reward of 1 was seen, beyond reward_high, 0.5: give the range of"),
         (lambda: OptimisticQ(reward_low=2.0, reward_high=1.0), "reward_low, 2, must not be larger than reward_high, 1"),
     ],
 )
