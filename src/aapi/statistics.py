@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import Array
+    from aapi.array_types import Array, Integers
 
 
 RESAMPLES = 2000
@@ -154,10 +155,16 @@ def permutation_p(x: Array, y: Array, permutations: int = 19_999) -> float:
     both, observed = np.concatenate([x, y]), abs(float(x.mean() - y.mean()))
     if not observed:
         return 1.0
-    ranks = np.random.default_rng(0).random((permutations, both.size)).argpartition(x.size - 1, axis=1)
-    sums = both[ranks[:, : x.size]].sum(axis=1)
+    sums = both[_deals(both.size, x.size, permutations)].sum(axis=1)
     differences = np.abs(sums / x.size - (both.sum() - sums) / y.size)
     return float((1 + (differences >= observed * (1.0 - 1e-12)).sum()) / (1 + permutations))
+
+
+@functools.lru_cache(4)
+def _deals(size: int, count: int, number: int) -> Integers:
+    """So many ways to take `count` of `size` things, at random, (number, count)."""
+    ranks = np.random.default_rng(0).random((number, size)).argpartition(count - 1, axis=1)
+    return np.ascontiguousarray(ranks[:, :count])
 
 
 def holm(values: Sequence[float]) -> list[float]:
