@@ -58,6 +58,11 @@ def _own(name: str) -> tuple[str, ...]:
     return tuple(FLAG_NAMES.get(each, each) for each in _parameters(name) if each not in MADE_APART)
 
 
+def _unexplained(name: str) -> set[str]:
+    """What an algorithm is told that is no field of its class, whose docstring would say what it is."""
+    return set(_own(name)) - settings_of("algorithm", name).keys()
+
+
 def takes(name: str, *, evaluation: bool = True) -> tuple[str, ...]:
     """The names of all settings of an algorithm; those of evaluations, too, unless `aapi` has its own evaluation."""
     if name not in ALGORITHMS:
@@ -77,7 +82,7 @@ def settings_for() -> dict[str, list[Usage]]:
     """Every setting there is, in order, with the algorithms and evaluations that take it."""
     found: dict[str, list[Usage]] = {}
     for name, setting in ALGORITHM_SETTINGS.items():
-        owners = tuple(each for each in ALGORITHMS if name in ("phase_length", *_own(each)))
+        owners = tuple(each for each in ALGORITHMS if name == "phase_length" or name in _unexplained(each))
         if name in ("evaluation", "exploration"):
             owners = tuple(each for each in ALGORITHMS if _evaluates(each))
         found[name] = [Usage(setting, owners)]

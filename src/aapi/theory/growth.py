@@ -11,7 +11,7 @@ import numpy as np
 from aapi.batch import run, space_of
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import ExactQ, as_evaluation, exact_q_values
+from aapi.evaluation import ExactQ, exact_q_values
 from aapi.learners import PolicyIteration
 from aapi.mdp import FiniteMDP, solve
 from aapi.progress import progress_bar
@@ -82,13 +82,7 @@ def _phase_lengths(algorithm: AnyLearner, mdp: FiniteMDP, horizons: Integers, po
         phases = [max(1, algorithm.count_phases(steps, space)) for steps in horizons.tolist()]
         return np.asarray(horizons // np.array(phases))
     scaled = algorithm.phase_steps * (horizons / horizons[-1]) ** power
-    return np.asarray(np.maximum(scaled, shortest_phase(algorithm)).round().astype(int))
-
-
-def shortest_phase(algorithm: AnyLearner) -> int:
-    """The shortest phase by which an algorithm can evaluate policies: the length of its returns, if it has some."""
-    inner = algorithm.inner
-    return as_evaluation(inner.evaluate).shortest_phase if isinstance(inner, PolicyIteration) else 1
+    return np.asarray(np.maximum(scaled, algorithm.inner.shortest_phase).round().astype(int))
 
 
 def _fit_exponent(horizons: Integers, regrets: Array) -> list[Interval]:
