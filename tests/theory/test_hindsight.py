@@ -10,6 +10,7 @@ from aapi import theory
 from aapi.environments import ChangingRewards, against_the_leader, ergodic
 from aapi.errors import InvalidInput
 from aapi.evaluation import ExactQ, MonteCarlo
+from aapi.report.theory_figures import write_growth_figure
 
 MDP = ergodic(3, 2)
 TABLES = np.random.default_rng(2).uniform(size=(6, 3, 2))
@@ -73,6 +74,22 @@ def test_greedy_policies_lose_to_rewards_against_the_leader_and_averages_do_not(
     lost = theory.hindsight(aapi.run(learners["greedy"], problem, 10_000, record=True))
     assert lost.gains[0, 1:] == pytest.approx(0.1)  # the wrong state in every phase but the first, which is uniform
     assert lost.best_gains[0, 1:].mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_explorations_are_in_it():
+    result = aapi.run(aapi.AAPI(), against_the_leader(), 3000, record=True)
+    found = theory.hindsight(result)
+    assert result.explored[0] > 0
+    assert found.gain_regret.shape == (1, len(result.phase_ends))
+    assert found.regret.sum() == pytest.approx(result.regret[0, -1])
+
+
+def test_growth_is_drawn(tmp_path):
+    learner = aapi.GreedyAPI(phase_length=20, evaluate=ExactQ())
+    growth = theory.regret_growth(learner, against_the_leader(), [400, 800], num_runs=4, power=0.0)
+    for panels in ({"in turn": {"greedy": growth}}, {"one": {"greedy": growth}, "two": {"greedy": growth}}):
+        (path,) = write_growth_figure(panels, tmp_path / f"growth-{len(panels)}", formats=("svg",))
+        assert ("greedy: T^1.0" in path.read_text()) == (len(panels) == 1)
 
 
 def test_what_is_missing_is_said_in_one_line():

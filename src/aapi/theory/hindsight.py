@@ -56,8 +56,9 @@ def hindsight(result: Result) -> Hindsight:
         exact_q_values(mdp, policies, tables)[0][each, starts]
         for policies, tables, starts in zip(record.policies, record.reward_tables, record.starts, strict=True)
     ]
-    known = {mean.tobytes(): make_comparator(mdp.with_rewards(mean)) for mean in np.unique(means, axis=0)}
-    against = [known[mean.tobytes()] for mean in means]
+    different, which = np.unique(means, axis=0, return_inverse=True)  # runs often have the same
+    known = [make_comparator(mdp.with_rewards(mean)) for mean in different]
+    against = [known[place] for place in which.reshape(-1).tolist()]
     shares = np.array([best.distribution[:, None] * best.policy for best in against])  # of pairs, in the long run
     best_gains = np.einsum("rxa,rkxa->rk", shares, record.reward_tables)
     return Hindsight(against, np.diff(result.phase_ends, prepend=0), best_gains, np.array(gains), result.rewards)
