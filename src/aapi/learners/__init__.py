@@ -3,6 +3,7 @@
 from aapi.learners.aapi import AAPI
 from aapi.learners.exploring import Exploring
 from aapi.learners.learner import Learner, LearnerState, Phase, Session, play
+from aapi.learners.oomd import OOMD
 from aapi.learners.optimistic_q import OptimisticQ
 from aapi.learners.policy_iteration import PolicyIteration
 from aapi.learners.rivals import AdaptiveFTRL, GreedyAPI, Politex
@@ -11,7 +12,7 @@ from aapi.learners.td import RVIQ, CentredQ, DifferentialQ, DifferentialSarsa, R
 from aapi.learners.uniform import Uniform
 
 __all__ = [
-    "AAPI", "RLSVI", "RVIQ", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa", "Exploring", "GreedyAPI",
-    "Learner", "LearnerState", "OptimisticQ", "Phase", "PolicyIteration", "Politex", "RLearning", "Session", "Uniform",
-    "play",
+    "AAPI", "OOMD", "RLSVI", "RVIQ", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa", "Exploring",
+    "GreedyAPI", "Learner", "LearnerState", "OptimisticQ", "Phase", "PolicyIteration", "Politex", "RLearning",
+    "Session", "Uniform", "play",
 ]  # fmt: skip
