@@ -53,8 +53,8 @@ def policy_arrays(policy):
 
 
 def stages(algorithm, env, features, steps):
-    """Every phase of a batch."""
-    return aapi.play(algorithm, simulator(env, features, SEED)(range(RUNS)), steps)
+    """Every phase of a batch, or of one run of a learner whose runs fall out of step."""
+    return aapi.play(algorithm, simulator(env, features, SEED)(range(RUNS if algorithm.lockstep else 1)), steps)
 
 
 def hashes(algorithm, env, features, steps) -> list[str]:
@@ -164,7 +164,19 @@ def batch_cases():
         for form in ("relative", "finite-horizon", "discounted"):
             algorithm = aapi.RLSVI(phase_length=100, horizon=12, form=form, ridge=0.3)
             yield f"rlsvi {form} {called}", (hashes, algorithm, env, features, 1000)
+        for name, algorithm in optimists().items():
+            yield f"{name} {called}", (hashes, algorithm, env, features, 2000)
     yield from vector_cases()
+
+
+def optimists(**more):
+    """The learners that plan in the best model of a confidence set."""
+    return {
+        "ucrl2": aapi.UCRL2(width=0.1, **more),
+        "ucrl2b": aapi.UCRL2B(width=0.01, **more),
+        "kl-ucrl": aapi.KLUCRL(width=0.1, seen_only=False, total_steps=2000, **more),
+        "scal": aapi.SCAL(width=0.003, span=9.0, **more),
+    }
 
 
 def vector_cases():
@@ -189,6 +201,10 @@ def vector_cases():
             yield f"rlsvi {form} {place}", (hashes, algorithm, cart, chosen, 700)
     algorithm = aapi.AAPI(phase_length=30, evaluate=MonteCarlo(horizon=5, ridge=10.0), num_sampled=3)
     yield "aapi sampled 3 fourier", (hashes, algorithm, cart, features["fourier"], 1500)
+    for place, learner in itertools.product(
+        features, (aapi.learners.DifferentialQ(), aapi.learners.DifferentialSarsa())
+    ):
+        yield f"{learner!r} {place}", (hashes, learner, cart, features[place], 700)
     algorithm = aapi.Politex(phase_length=100, evaluate=judges["monte-carlo"], schedule="sqrt")
     yield "politex sqrt fourier", (hashes, algorithm, cart, features["fourier"], 700)
 
@@ -219,6 +235,8 @@ def agent_cases():
         agent_hashes, aapi.AAPI(phase_length=150, evaluate=returns), cart, own_features, pieces,
     )  # fmt: skip
     rlsvi = aapi.RLSVI(phase_length=150, horizon=5, ridge=5.0, memory=250)
+    for name, algorithm in optimists(reward_low=0.0, reward_high=1.0).items():
+        yield f"agent {name} lake", (agent_hashes, algorithm, lake, None, pieces)
     yield "agent rlsvi lake", (agent_hashes, rlsvi, lake, None, pieces)
     yield "agent oomd lake", (agent_hashes, aapi.OOMD(phase_length=60, window=5), lake, None, pieces)
     yield "agent rlsvi cart", (agent_hashes, rlsvi, cart, Fourier(order=1), pieces)

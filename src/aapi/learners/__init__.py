@@ -9,10 +9,32 @@ from aapi.learners.policy_iteration import PolicyIteration
 from aapi.learners.rivals import AdaptiveFTRL, GreedyAPI, Politex
 from aapi.learners.rlsvi import RLSVI
 from aapi.learners.td import RVIQ, CentredQ, DifferentialQ, DifferentialSarsa, RLearning
+from aapi.learners.ucrl import KLUCRL, SCAL, UCRL2, UCRL2B
 from aapi.learners.uniform import Uniform
 
 __all__ = [
-    "AAPI", "OOMD", "RLSVI", "RVIQ", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa", "Exploring",
-    "GreedyAPI", "Learner", "LearnerState", "OptimisticQ", "Phase", "PolicyIteration", "Politex", "RLearning",
-    "Session", "Uniform", "play",
+    "AAPI",
+    "KLUCRL",
+    "OOMD",
+    "RLSVI",
+    "RVIQ",
+    "SCAL",
+    "UCRL2",
+    "UCRL2B",
+    "AdaptiveFTRL",
+    "CentredQ",
+    "DifferentialQ",
+    "DifferentialSarsa",
+    "Exploring",
+    "GreedyAPI",
+    "Learner",
+    "LearnerState",
+    "OptimisticQ",
+    "Phase",
+    "PolicyIteration",
+    "Politex",
+    "RLearning",
+    "Session",
+    "Uniform",
+    "play",
 ]  # fmt: skip
