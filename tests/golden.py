@@ -160,6 +160,7 @@ def batch_cases():
     ):  # fmt: skip
         yield f"untuned {called}", (hashes, aapi.AAPI(), env, features, 4000)
         yield f"uniform {called}", (hashes, aapi.learners.Uniform(phase_length=300), env, features, 1000)
+        yield f"oomd {called}", (hashes, aapi.OOMD(phase_length=40, window=5), env, features, 1000)
         for form in ("relative", "finite-horizon", "discounted"):
             algorithm = aapi.RLSVI(phase_length=100, horizon=12, form=form, ridge=0.3)
             yield f"rlsvi {form} {called}", (hashes, algorithm, env, features, 1000)
@@ -200,6 +201,10 @@ def vector_cases():
             yield f"rlsvi {form} {place}", (hashes, algorithm, cart, chosen, 700)
     algorithm = aapi.AAPI(phase_length=30, evaluate=MonteCarlo(horizon=5, ridge=10.0), num_sampled=3)
     yield "aapi sampled 3 fourier", (hashes, algorithm, cart, features["fourier"], 1500)
+    for place, learner in itertools.product(
+        features, (aapi.learners.DifferentialQ(), aapi.learners.DifferentialSarsa())
+    ):
+        yield f"{learner!r} {place}", (hashes, learner, cart, features[place], 700)
     algorithm = aapi.Politex(phase_length=100, evaluate=judges["monte-carlo"], schedule="sqrt")
     yield "politex sqrt fourier", (hashes, algorithm, cart, features["fourier"], 700)
 
@@ -233,6 +238,7 @@ def agent_cases():
     for name, algorithm in optimists(reward_low=0.0, reward_high=1.0).items():
         yield f"agent {name} lake", (agent_hashes, algorithm, lake, None, pieces)
     yield "agent rlsvi lake", (agent_hashes, rlsvi, lake, None, pieces)
+    yield "agent oomd lake", (agent_hashes, aapi.OOMD(phase_length=60, window=5), lake, None, pieces)
     yield "agent rlsvi cart", (agent_hashes, rlsvi, cart, Fourier(order=1), pieces)
 
 

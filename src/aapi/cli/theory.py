@@ -118,7 +118,7 @@ def read_algorithms(
 
     algorithm, settings = arguments.read_algorithm_for(options, problem)
     algorithms, given = {options.algorithm: algorithm}, arguments.given_settings(options)
-    evaluates = options.algorithm not in ("rlsvi", "uniform")
+    evaluates = "evaluation" in takes(options.algorithm)
     shared = {name: given[name] for name in takes("greedy") if name in given and evaluates}
     for name in ("aapi-paper", "politex"):
         if name not in algorithms:

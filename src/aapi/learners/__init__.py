@@ -1,15 +1,40 @@
-"""The learners: Algorithm 1 and its settings, exploration around a learner, RLSVI, optimism, and acting at random."""
+"""The learners: Algorithm 1 and its settings, exploration around a learner, their rivals, and acting at random."""
 
 from aapi.learners.aapi import AAPI
 from aapi.learners.exploring import Exploring
 from aapi.learners.learner import Learner, LearnerState, Phase, Session, play
+from aapi.learners.oomd import OOMD
+from aapi.learners.optimistic_q import OptimisticQ
 from aapi.learners.policy_iteration import PolicyIteration
 from aapi.learners.rivals import AdaptiveFTRL, GreedyAPI, Politex
 from aapi.learners.rlsvi import RLSVI
+from aapi.learners.td import RVIQ, CentredQ, DifferentialQ, DifferentialSarsa, RLearning
 from aapi.learners.ucrl import KLUCRL, SCAL, UCRL2, UCRL2B
 from aapi.learners.uniform import Uniform
 
 __all__ = [
-    "AAPI", "KLUCRL", "RLSVI", "SCAL", "UCRL2", "UCRL2B", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner",
-    "LearnerState", "Phase", "PolicyIteration", "Politex", "Session", "Uniform", "play",
+    "AAPI",
+    "KLUCRL",
+    "OOMD",
+    "RLSVI",
+    "RVIQ",
+    "SCAL",
+    "UCRL2",
+    "UCRL2B",
+    "AdaptiveFTRL",
+    "CentredQ",
+    "DifferentialQ",
+    "DifferentialSarsa",
+    "Exploring",
+    "GreedyAPI",
+    "Learner",
+    "LearnerState",
+    "OptimisticQ",
+    "Phase",
+    "PolicyIteration",
+    "Politex",
+    "RLearning",
+    "Session",
+    "Uniform",
+    "play",
 ]  # fmt: skip

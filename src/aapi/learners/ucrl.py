@@ -101,7 +101,7 @@ class Optimistic(ModelBased):
         """As many visits as there were before; or 1."""
         return np.maximum(counts.visits, 1.0).astype(np.int64)
 
-    def plan(self, state: EpisodeState, streams: Streams) -> Plan:  # noqa: ARG002 - nothing is drawn
+    def plan(self, state: EpisodeState, streams: Streams) -> Plan:
         """The best model, and a policy that is optimal in it; values begin where the last plan left them."""
         counts, known = counts_of(state), cast("OptimisticState", state)
         check_rewards(counts, known.low, known.high)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 ALGORITHMS = PARTS["algorithm"]
 OLD_WORDS = {"untuned": "aapi (aapi.AAPI() without tuning; the paper's algorithm is aapi-paper)"}
 FLAG_NAMES = {"num_sampled": "sampled"}  # where they are not the names of arguments
-FLAG_ARGUMENTS = {flag: argument for argument, flag in FLAG_NAMES.items()}
 MADE_APART = ("phase_length", "evaluate", "exploration")
 # What algorithms are told that is no field of a part.
 ALGORITHM_SETTINGS = {
@@ -50,6 +49,12 @@ def _parameters(name: str) -> tuple[str, ...]:
     return tuple(inspect.signature(find("algorithm", name)).parameters)
 
 
+def _required(name: str) -> tuple[str, ...]:
+    """What must be told the algorithm: settings without a default."""
+    parameters = inspect.signature(find("algorithm", name)).parameters
+    return tuple(each.name for each in parameters.values() if each.default is inspect.Parameter.empty)
+
+
 def _evaluates(name: str) -> bool:
     return "evaluate" in _parameters(name)
 
@@ -57,6 +62,12 @@ def _evaluates(name: str) -> bool:
 def _own(name: str) -> tuple[str, ...]:
     """What an algorithm itself is told, in the words of the command, beside the lengths of its phases."""
     return tuple(FLAG_NAMES.get(each, each) for each in _parameters(name) if each not in MADE_APART)
+
+
+def _unexplained(name: str) -> set[str]:
+    """What an algorithm is told that is no field of its class, whose docstring would say what it is."""
+    length = {"phase_length"} & {*_parameters(name)}
+    return length | set(_own(name)) - settings_of("algorithm", name).keys()
 
 
 def takes(name: str, *, evaluation: bool = True) -> tuple[str, ...]:
@@ -79,7 +90,7 @@ def settings_for() -> dict[str, list[Usage]]:
     """Every setting there is, in order, with the algorithms and evaluations that take it."""
     found: dict[str, list[Usage]] = {}
     for name, setting in ALGORITHM_SETTINGS.items():
-        owners = tuple(each for each in ALGORITHMS if FLAG_ARGUMENTS.get(name, name) in _parameters(each))
+        owners = tuple(each for each in ALGORITHMS if name in _unexplained(each))
         if name in ("evaluation", "exploration"):
             owners = tuple(each for each in ALGORITHMS if _evaluates(each))
         found[name] = [Usage(setting, owners)]
@@ -105,8 +116,10 @@ def make_algorithm(
         raise InvalidInput(f"{name} takes {', '.join(map(word, known))}, not {word(setting)}")
     make = find("algorithm", name)
     if not _evaluates(name):
-        settings = {setting: value for setting, value in defaults.items() if setting in known} | {**given}
-        return make(**settings), settings
+        wanted = known if name == "rlsvi" else _required(name)  # others have defaults of their own
+        learner = make(**{setting: value for setting, value in defaults.items() if setting in wanted} | {**given})
+        found = {setting: vars(learner)[setting] for setting in known}
+        return learner, {setting: value for setting, value in found.items() if value is not None}
     usual: str | None = "monte-carlo"
     settings = {k: v for k, v in defaults.items() if k in known} | {**given}
     if name == "aapi":
