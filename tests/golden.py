@@ -166,7 +166,17 @@ def batch_cases():
             yield f"rlsvi {form} {called}", (hashes, algorithm, env, features, 1000)
         for name, algorithm in optimists().items():
             yield f"{name} {called}", (hashes, algorithm, env, features, 2000)
+    for learner, (called, env) in itertools.product(by_steps(), {"ergodic": ring, "river": river}.items()):
+        yield f"{learner!r} {called}", (hashes, learner, env, None, 3000)
     yield from vector_cases()
+
+
+def by_steps():
+    """Learners that learn at every step."""
+    learners = aapi.learners
+    yield from (learners.DifferentialQ(), learners.DifferentialSarsa(), learners.CentredQ(), learners.RLearning())
+    yield from (learners.RVIQ(), learners.RVIQ(reference="mean"), learners.OptimisticQ(width=0.1))
+    yield learners.DifferentialQ(step_size="0.5/n^0.7", epsilon="1/n^0.5", gain_rate=0.1)
 
 
 def optimists(**more):
