@@ -47,7 +47,7 @@ def _plan(
 ) -> None:  # fmt: skip
     num_states, num_actions = rewards.shape[1:]
     begins = np.empty(num_states * num_actions + 1, dtype=np.int64)
-    rest, values, updated = np.empty(num_states * num_actions), np.empty(num_states), np.empty(num_states)
+    rest, values = np.empty(num_states * num_actions), np.empty(num_states)
     scores = np.empty((num_states, num_actions))
     for i in range(runs.size):
         run = runs[i]
@@ -58,34 +58,71 @@ def _plan(
         for e in range(size):
             rest[pairs[run, e]] -= weights[run, e]
         states = _within_reach(current[run], num_states, num_actions, begins, after)
+        all_after, all_chances = _with_the_rest(states, begins, after, chances, visits[run], rest, elsewhere[run])
         values[:] = 0.0
-        spread = _spread(states, rewards[run])
-        for _ in range(min(SWEEPS * states.size, WORK // (size + states.size)) + 200):
-            low, high = np.inf, -np.inf
-            for x in states:
-                top = -np.inf
-                for a in range(num_actions):
-                    pair = x * num_actions + a
-                    score = rewards[run, x, a]
-                    if visits[run, x, a] > 0.0:
-                        score += rest[pair] * values[states[int(elsewhere[run, x, a] * states.size)]]
-                        for e in range(begins[pair], begins[pair + 1]):
-                            score += chances[e] * values[after[e]]
-                    else:
-                        score += values[x]
-                    scores[x, a] = score
-                    top = max(top, score)
-                updated[x] = (1.0 - DAMPING) * top + DAMPING * values[x]
-                low, high = min(low, updated[x] - values[x]), max(high, updated[x] - values[x])
-            offset = updated[states[0]]
-            for x in states:
-                values[x] = updated[x] - offset
-            if high - low <= ACCURACY * max(abs(high), 0.1 * spread):
-                break
-        gains[i] = 0.5 * (low + high) / (1.0 - DAMPING)
+        gains[i], _ = optimise(
+            states, begins, all_after, all_chances, rewards[run], ACCURACY, size + states.size, values, scores
+        )
         policies[run] = 1.0 / num_actions
+        spread = spread_of(states, rewards[run])
         for x in states:
-            _spread_over_best(scores[x], TIE * spread, policies[run, x])
+            share_among_best(scores[x], TIE * spread, policies[run, x])
+
+
+@kernel
+def _with_the_rest(states: Any, begins: Any, after: Any, chances: Any, visits: Any, rest: Any, elsewhere: Any) -> Any:
+    """The transitions of each pair behind one more, to where the rest of its probability leads; moves `begins`."""
+    num_actions = visits.shape[1]
+    all_after = np.empty(after.size + rest.size, dtype=np.int64)
+    all_chances = np.empty(after.size + rest.size)
+    for x in states:
+        for a in range(num_actions):
+            pair = x * num_actions + a
+            start = begins[pair] + pair
+            tried = visits[x, a] > 0.0
+            all_after[start] = states[int(elsewhere[x, a] * states.size)] if tried else x
+            all_chances[start] = rest[pair] if tried else 1.0
+            for e in range(begins[pair], begins[pair + 1]):
+                all_after[e + pair + 1], all_chances[e + pair + 1] = after[e], chances[e]
+    for pair in range(begins.size):
+        begins[pair] += pair
+    return all_after, all_chances
+
+
+@kernel
+def optimise(
+    states: Any, begins: Any, after: Any, chances: Any, rewards: Any, accuracy: Any, work: Any, values: Any, scores: Any
+) -> Any:  # fmt: skip
+    """Damped relative value iteration in a sparse model: its best gain, and how far apart the bounds on that are.
+
+    scores(x, a) = r(x, a) + Σ P(y|x, a) v(y),  v(x) ← (1 − δ) max_a scores(x, a) + δ v(x), less that of the first of
+    `states`. The smallest and the largest change of v(x), over 1 − δ, bound the gain (Odoni 1969), whatever v is.
+
+    begins, after, chances: pair x · actions + a leads to after[e] with the probability chances[e], e from begins[pair]
+    to before begins[pair + 1]. values: v to begin with, and what was found. work: transitions looked at in a sweep.
+    """
+    num_actions = rewards.shape[1]
+    updated, spread = np.empty(values.size), spread_of(states, rewards)
+    low, high = -np.inf, np.inf
+    for _ in range(min(SWEEPS * states.size, WORK // work) + 200):
+        low, high = np.inf, -np.inf
+        for x in states:
+            top = -np.inf
+            for a in range(num_actions):
+                pair = x * num_actions + a
+                score = rewards[x, a]
+                for e in range(begins[pair], begins[pair + 1]):
+                    score += chances[e] * values[after[e]]
+                scores[x, a] = score
+                top = max(top, score)
+            updated[x] = (1.0 - DAMPING) * top + DAMPING * values[x]
+            low, high = min(low, updated[x] - values[x]), max(high, updated[x] - values[x])
+        offset = updated[states[0]]
+        for x in states:
+            values[x] = updated[x] - offset
+        if high - low <= accuracy * max(abs(high), 0.1 * spread):
+            break
+    return 0.5 * (low + high) / (1.0 - DAMPING), (high - low) / (1.0 - DAMPING)
 
 
 @kernel
@@ -109,7 +146,7 @@ def _within_reach(current: Any, num_states: Any, num_actions: Any, begins: Any, 
 
 
 @kernel
-def _spread(states: Any, rewards: Any) -> Any:
+def spread_of(states: Any, rewards: Any) -> Any:
     """The highest minus the lowest reward in some states."""
     low, high = np.inf, -np.inf
     for x in states:
@@ -119,7 +156,8 @@ def _spread(states: Any, rewards: Any) -> Any:
 
 
 @kernel
-def _spread_over_best(scores: Any, tie: Any, probabilities: Any) -> None:
+def share_among_best(scores: Any, tie: Any, probabilities: Any) -> None:
+    """The same probability for all actions whose score is the highest, up to `tie`."""
     top = scores.max()
     count = 0
     for a in range(scores.size):
