@@ -12,6 +12,7 @@ from aapi.memory.model import order_by_pair
 if TYPE_CHECKING:
     from aapi.array_types import Array, Integers
     from aapi.memory import Counts
+    from aapi.memory.posterior import SparseModel
 
 
 SWEEPS = 20  # for each state, at the most: longer than any way through the model
@@ -38,6 +39,38 @@ def plan(
         np.zeros(rewards.shape) if elsewhere is None else elsewhere, policies, gains,
     )  # fmt: skip
     return policies, gains
+
+
+def plan_in(
+    model: SparseModel, states: Integers, rewards: Array, values: Array, accuracy: float = ACCURACY
+) -> tuple[Array, Array, float, float]:
+    """A policy that is optimal in a model of some states, its Q, both (states, actions), its gain, and its gap.
+
+    Q(x, a) = r(x, a) − gain + Σ P(y|x, a) v(y). No policy has a gain that is larger by more than the gap, which is at
+    most `accuracy` times the gain or a tenth of the spread of rewards, unless a bound on the work was met before. Ties
+    share. Other states have a uniform policy, and Q = 0. values: v to begin with, (states,), and what was found.
+    """
+    policy, scores = np.full(rewards.shape, 1.0 / rewards.shape[1]), np.zeros(rewards.shape)
+    gain, gap = _plan_in(*model, states, rewards, accuracy, values, scores, policy)
+    return policy, scores, float(gain), float(gap)
+
+
+@kernel
+def _plan_in(
+    begins: Any, after: Any, chances: Any, states: Any, rewards: Any, accuracy: Any, values: Any, scores: Any,
+    policy: Any,
+) -> Any:  # fmt: skip
+    lowest = np.inf  # from which rewards are counted: a gap is as small as gains are
+    for x in states:
+        lowest = min(lowest, rewards[x].min())
+    above, work = rewards - lowest, after.size + states.size
+    gain, gap = optimise(states, begins, after, chances, above, accuracy, work, values, scores)
+    spread = spread_of(states, rewards)
+    for x in states:
+        share_among_best(scores[x], TIE * spread, policy[x])
+        for a in range(rewards.shape[1]):
+            scores[x, a] -= gain
+    return gain + lowest, gap
 
 
 @kernel

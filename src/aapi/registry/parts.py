@@ -33,6 +33,7 @@ PARTS: dict[str, dict[str, str]] = {
         "ftrl": "aapi.learners.rivals:AdaptiveFTRL",
         "greedy": "aapi.learners.rivals:GreedyAPI",
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
+        "psrl": "aapi.learners.psrl:PSRL",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "evaluation": {
@@ -67,6 +68,7 @@ PARTS: dict[str, dict[str, str]] = {
         "policy-iteration": "aapi.learners.policy_iteration:PolicyIteration",
         "exploring": "aapi.learners.exploring:Exploring",
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
+        "psrl": "aapi.learners.psrl:PSRL",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "features": {

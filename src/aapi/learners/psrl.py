@@ -1,0 +1,92 @@
+"""PSRL: act optimally in a model drawn from the posterior, in the form TSDE (Ouyang, Gagrani, Nayyar, Jain 2017)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from aapi.checks import finite, one_of
+from aapi.exploration.planning import plan_in
+from aapi.learners.model_based import ModelBased, Plan, check_rewards, counts_of, reward_range
+from aapi.memory.posterior import draw_beta_rewards, draw_normal_rewards, draw_transitions
+from aapi.memory.rewards import RewardMoments, SumRewards
+
+if TYPE_CHECKING:
+    from aapi.approximation import QSpace
+    from aapi.array_types import Array, Integers, Streams
+    from aapi.learners.model_based import EpisodeState
+    from aapi.memory import Counts, Memory, MemorySpec
+
+
+REWARDS = ("known", "beta", "normal")
+ACCURACY = 1e-4
+MOMENTS = SumRewards()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PSRL(ModelBased):
+    """Act optimally in a model drawn from the posterior, and draw anew when an episode ends.
+
+    TSDE ends an episode when some pair has more than twice the visits that it had before, or when it is one step longer
+    than the last episode. Transitions have a Dirichlet prior. States that were never seen are no part of the model; see
+    `draw_transitions`. A state that is first met within an episode ends it, by whatever is done there.
+
+    prior: weight of the Dirichlet prior of a pair, 1/S of it for each successor. rewards: known once seen, or drawn as
+    well, by beta or normal posteriors. reward_low: the lowest reward there can be, by default that of the model.
+    reward_high: the highest, which a pair that was never tried pays where rewards are known once seen. width: by how
+    much the spread of the posterior is scaled.
+    """
+
+    prior: float = 1.0
+    rewards: str = "known"
+    reward_low: float | None = None
+    reward_high: float | None = None
+    width: float = 1.0
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+        finite(0.0, strictly=True, prior=self.prior, width=self.width)
+        one_of(REWARDS, rewards=self.rewards)
+
+    @property
+    def more_memory(self) -> tuple[MemorySpec[Memory], ...]:
+        """How far rewards are from their means, if these are drawn as normal."""
+        return (MOMENTS,) if self.rewards == "normal" else ()
+
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> EpisodeState:
+        """The uniform policy, and no data yet."""
+        if self.rewards != "normal":
+            reward_range(space, self.reward_low, self.reward_high)
+        return super().init(space, runs, num_steps, gap)
+
+    def limits(self, counts: Counts) -> Integers:
+        """More than twice the visits before."""
+        return counts.visits.astype(np.int64) + 1
+
+    def longest(self, state: EpisodeState) -> int:
+        """One step more than the last episode."""
+        return state.length + 1
+
+    def plan(self, state: EpisodeState, streams: Streams) -> Plan:
+        """The policy that is optimal in a model drawn from the posterior, from the values of the last one on."""
+        counts = counts_of(state)
+        model = draw_transitions(counts, float(self.prior), float(self.width), streams)
+        rewards = self._draw_rewards(state, counts, streams)
+        policy, q_hat, gain, _ = plan_in(
+            model, np.flatnonzero(counts.seen[0]), rewards, state.q_hat[0].max(axis=1), ACCURACY
+        )
+        return Plan(policy[None], q_hat[None], np.array([gain]))
+
+    def _draw_rewards(self, state: EpisodeState, counts: Counts, streams: Streams) -> Array:
+        """Mean rewards, (states, actions)."""
+        if self.rewards == "normal":
+            moments = cast("RewardMoments", state.memories[MOMENTS])
+            return draw_normal_rewards(moments, counts, float(self.width), streams)
+        low, high = reward_range(state.space, self.reward_low, self.reward_high)
+        check_rewards(counts, low, high)
+        if self.rewards == "beta":
+            return draw_beta_rewards(counts, low, high, float(self.width), streams)
+        visits = counts.visits[0]
+        return np.where(visits > 0.0, counts.earned[0] / np.maximum(visits, 1.0), high)
