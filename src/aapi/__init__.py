@@ -32,7 +32,19 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from aapi.agent import Agent, load
     from aapi.batch import run
-    from aapi.learners import AAPI, RLSVI, AdaptiveFTRL, Exploring, GreedyAPI, Learner, PolicyIteration, Politex, play
+    from aapi.learners import (
+        AAPI,
+        PSRL,
+        RLSVI,
+        RMAX,
+        AdaptiveFTRL,
+        Exploring,
+        GreedyAPI,
+        Learner,
+        PolicyIteration,
+        Politex,
+        play,
+    )
     from aapi.mdp import FiniteMDP
     from aapi.result import Result
 
@@ -40,13 +52,18 @@ __version__ = "0.1.0"
 _HOME = {
     "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
 } | dict.fromkeys(
-    ("AAPI", "RLSVI", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner", "PolicyIteration", "Politex", "play"),
+    (
+        "AAPI", "PSRL", "RLSVI", "RMAX", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner", "PolicyIteration",
+        "Politex", "play",
+    ),
     "aapi.learners",
 )  # fmt: skip
 _MOVED = {"algorithms": "learners", "names": "registry"}
 __all__ = [
     "AAPI",
+    "PSRL",
     "RLSVI",
+    "RMAX",
     "AdaptiveFTRL",
     "Agent",
     "Exploring",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SWEEPS = 20  # for each state, at the most: longer than any way through the model
 WORK = 100_000_000  # transitions looked at, at the most: where a model is large, some accuracy is given up
 DAMPING = 0.1  # of staying where one is, so that nothing is periodic
+STRONG_DAMPING = 0.5  # where actions are questioned but now and then, and models may be nearly periodic
+EVALUATIONS = 15
 ACCURACY = 1e-3
 TIE = 1e-9
 
@@ -64,7 +66,8 @@ def _plan_in(
     for x in states:
         lowest = min(lowest, rewards[x].min())
     above, work = rewards - lowest, after.size + states.size
-    gain, gap = optimise(states, begins, after, chances, above, accuracy, work, values, scores)
+    effort = (accuracy, STRONG_DAMPING, EVALUATIONS)
+    gain, gap = optimise(states, begins, after, chances, above, effort, work, values, scores)
     spread = spread_of(states, rewards)
     for x in states:
         share_among_best(scores[x], TIE * spread, policy[x])
@@ -94,8 +97,9 @@ def _plan(
         all_after, all_chances = _with_the_rest(states, begins, after, chances, visits[run], rest, elsewhere[run])
         values[:] = 0.0
         gains[i], _ = optimise(
-            states, begins, all_after, all_chances, rewards[run], ACCURACY, size + states.size, values, scores
-        )
+            states, begins, all_after, all_chances, rewards[run], (ACCURACY, DAMPING, 0), size + states.size, values,
+            scores,
+        )  # fmt: skip
         policies[run] = 1.0 / num_actions
         spread = spread_of(states, rewards[run])
         for x in states:
@@ -124,7 +128,7 @@ def _with_the_rest(states: Any, begins: Any, after: Any, chances: Any, visits: A
 
 @kernel
 def optimise(
-    states: Any, begins: Any, after: Any, chances: Any, rewards: Any, accuracy: Any, work: Any, values: Any, scores: Any
+    states: Any, begins: Any, after: Any, chances: Any, rewards: Any, effort: Any, work: Any, values: Any, scores: Any
 ) -> Any:  # fmt: skip
     """Damped relative value iteration in a sparse model: its best gain, and how far apart the bounds on that are.
 
@@ -133,11 +137,13 @@ def optimise(
 
     begins, after, chances: pair x · actions + a leads to after[e] with the probability chances[e], e from begins[pair]
     to before begins[pair + 1]. values: v to begin with, and what was found. work: transitions looked at in a sweep.
+    effort: the accuracy, δ, and the sweeps between two of these in which the actions that were best are not questioned
+    (modified policy iteration; Puterman and Shin 1978).
     """
-    num_actions = rewards.shape[1]
-    updated, spread = np.empty(values.size), spread_of(states, rewards)
+    num_actions, (accuracy, damping, evaluations) = rewards.shape[1], effort
+    updated, spread, best = np.empty(values.size), spread_of(states, rewards), np.empty(values.size, dtype=np.int64)
     low, high = -np.inf, np.inf
-    for _ in range(min(SWEEPS * states.size, WORK // work) + 200):
+    for _ in range(min(SWEEPS * states.size, WORK // work) // (1 + evaluations) + 200):
         low, high = np.inf, -np.inf
         for x in states:
             top = -np.inf
@@ -147,15 +153,35 @@ def optimise(
                 for e in range(begins[pair], begins[pair + 1]):
                     score += chances[e] * values[after[e]]
                 scores[x, a] = score
-                top = max(top, score)
-            updated[x] = (1.0 - DAMPING) * top + DAMPING * values[x]
+                if score > top:
+                    top, best[x] = score, a
+            updated[x] = (1.0 - damping) * top + damping * values[x]
             low, high = min(low, updated[x] - values[x]), max(high, updated[x] - values[x])
         offset = updated[states[0]]
         for x in states:
             values[x] = updated[x] - offset
         if high - low <= accuracy * max(abs(high), 0.1 * spread):
             break
-    return 0.5 * (low + high) / (1.0 - DAMPING), (high - low) / (1.0 - DAMPING)
+        for _ in range(evaluations):
+            _evaluate(states, begins, after, chances, rewards, best, damping, values, updated)
+    return 0.5 * (low + high) / (1.0 - damping), (high - low) / (1.0 - damping)
+
+
+@kernel
+def _evaluate(
+    states: Any, begins: Any, after: Any, chances: Any, rewards: Any, actions: Any, damping: Any, values: Any,
+    updated: Any,
+) -> None:  # fmt: skip
+    """A sweep that follows these actions."""
+    for x in states:
+        pair = x * rewards.shape[1] + actions[x]
+        score = rewards[x, actions[x]]
+        for e in range(begins[pair], begins[pair + 1]):
+            score += chances[e] * values[after[e]]
+        updated[x] = (1.0 - damping) * score + damping * values[x]
+    offset = updated[states[0]]
+    for x in states:
+        values[x] = updated[x] - offset
 
 
 @kernel

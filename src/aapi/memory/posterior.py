@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aapi.memory.rewards import RewardMoments
 
 
-REST = 1e-4  # of the probability of a pair: when so little is left to successors never seen, one of them has all of it
+REST = 1e-3  # of the probability of a pair: when so little is left to successors never seen, one of them has all of it
 TINY = 0.05
 
 
@@ -41,7 +41,7 @@ def draw_transitions(counts: Counts, prior: float, width: float, streams: Stream
     Room and time are in proportion to the transitions seen. The sum of the probabilities of all successors that a pair
     never had is exactly one Gamma variable. It is shared out among them by breaking a stick: a place, drawn evenly, has
     the share Beta(1 + α, (u − 1) α) of what is left to u places with α = prior/(S width²) each, which is the law of the
-    Dirichlet distribution in an order biased by size. That is exact until `REST` is left, which falls to one place more.
+    Dirichlet distribution in an order biased by size. That is exact until `REST` is left; one place more has that.
     """
     size = int(counts.sizes[0])
     found = _draw_transitions(

@@ -34,6 +34,7 @@ PARTS: dict[str, dict[str, str]] = {
         "greedy": "aapi.learners.rivals:GreedyAPI",
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
         "psrl": "aapi.learners.psrl:PSRL",
+        "rmax": "aapi.learners.rmax:RMAX",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "evaluation": {
@@ -69,6 +70,7 @@ PARTS: dict[str, dict[str, str]] = {
         "exploring": "aapi.learners.exploring:Exploring",
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
         "psrl": "aapi.learners.psrl:PSRL",
+        "rmax": "aapi.learners.rmax:RMAX",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "features": {
