@@ -44,7 +44,7 @@ def plan(
 
 
 def plan_in(
-    model: SparseModel, states: Integers, rewards: Array, values: Array, accuracy: float = ACCURACY
+    model: SparseModel, states: Integers, rewards: Array, values: Array, accuracy: float
 ) -> tuple[Array, Array, float, float]:
     """A policy that is optimal in a model of some states, its Q, both (states, actions), its gain, and its gap.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from aapi.checks import finite, one_of
 from aapi.exploration.planning import plan_in
-from aapi.learners.model_based import ModelBased, Plan, check_rewards, counts_of, reward_range
+from aapi.learners.model_based import ACCURACY, ModelBased, Plan, check_rewards, counts_of, reward_range
 from aapi.memory.posterior import draw_beta_rewards, draw_normal_rewards, draw_transitions
 from aapi.memory.rewards import RewardMoments, SumRewards
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 REWARDS = ("known", "beta", "normal")
-ACCURACY = 1e-4
 MOMENTS = SumRewards()
 
 

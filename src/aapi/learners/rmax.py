@@ -10,7 +10,7 @@ import numpy as np
 from aapi.checks import at_least
 from aapi.exploration.planning import plan_in
 from aapi.kernels.jit import kernel
-from aapi.learners.model_based import ModelBased, Plan, check_rewards, counts_of, reward_range
+from aapi.learners.model_based import ACCURACY, ModelBased, Plan, check_rewards, counts_of, reward_range
 from aapi.memory.model import order_by_pair
 from aapi.memory.posterior import SparseModel
 
@@ -68,7 +68,8 @@ class RMAX(ModelBased):
         means = np.where(known, counts.earned[0] / np.maximum(visits, 1.0), high)
         rewards = np.concatenate([means, np.full((1, means.shape[1]), high)])
         states = np.flatnonzero(np.append(seen, not known[seen].all()))
-        policy, q_hat, gain, _ = plan_in(optimistic_model(counts, known), states, rewards, np.zeros(num_states + 1))
+        model = optimistic_model(counts, known)
+        policy, q_hat, gain, _ = plan_in(model, states, rewards, np.zeros(num_states + 1), ACCURACY)
         return Plan(policy[None, :num_states], q_hat[None, :num_states], np.array([gain]))
 
 
