@@ -111,7 +111,7 @@ def _time(summary, sessions, whole):
     """Where the time went, in processor seconds, and how long it took."""
     spent: dict[tuple[str, str], float] = {}
     for row in summary.rows:
-        if row.plan.together is None:
+        if row.plan.shared_tuning is None:
             figure = row.plan.study
             spent[figure, row.plan.algorithm] = spent.get((figure, row.plan.algorithm), 0.0) + row.seconds
     yield "| figure | algorithm | processor seconds, tuning included |"

@@ -219,9 +219,7 @@ def growth(rivals):
     steps, lines = theory.doublings(1_600_000, 8), []
     for (problem, mdp), (name, made) in product(PROBLEMS.items(), rivals.items()):
         length = round(1000 * 16 ** (2 / 3))
-        found = theory.regret_growth(
-            made.__class__(**{**vars(made), "phase_length": length}), mdp, steps, num_runs=RUNS, threads=2
-        )
+        found = theory.regret_growth(made.with_phase_steps(length), mdp, steps, num_runs=RUNS, threads=2)
         p = found.exponent
         means = [number(value, 3) for value in np.mean(found.regrets, axis=1)]
         lines.append([problem, name, f"{p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]", *means])

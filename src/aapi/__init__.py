@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from aapi.batch import run
     from aapi.learners import (
         AAPI,
+        IMEDRL,
         PSRL,
         RLSVI,
         RMAX,
@@ -53,14 +54,15 @@ _HOME = {
     "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
 } | dict.fromkeys(
     (
-        "AAPI", "PSRL", "RLSVI", "RMAX", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner", "PolicyIteration",
-        "Politex", "play",
+        "AAPI", "IMEDRL", "PSRL", "RLSVI", "RMAX", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner",
+        "PolicyIteration", "Politex", "play",
     ),
     "aapi.learners",
 )  # fmt: skip
 _MOVED = {"algorithms": "learners", "names": "registry"}
 __all__ = [
     "AAPI",
+    "IMEDRL",
     "PSRL",
     "RLSVI",
     "RMAX",

@@ -1,4 +1,4 @@
-"""How long phases are."""
+"""How long phases are; and how step sizes fall."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from aapi.checks import as_part, at_least, finite
+from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from aapi.approximation import QSpace
 
     ScheduleLike: TypeAlias = "int | Schedule | Callable[[int, int, QSpace], int]"
+    DecayLike: TypeAlias = "float | str | Decay"
 
 
 class Schedule:
@@ -88,6 +90,38 @@ def as_schedule(part: ScheduleLike) -> Schedule:
     if isinstance(part, numbers.Real):
         return Constant(cast("int", part))
     return as_part(part, Schedule, "phase_length", "a whole number or a schedule such as Growing()")
+
+
+@dataclass(frozen=True)
+class Decay:
+    """start/n^power at the n-th time: a step size, or an ε. `Decay.of("0.5/n^0.7")` is Decay(0.5, 0.7)."""
+
+    start: float
+    power: float = 0.0
+
+    def __str__(self) -> str:
+        by = {0.0: "", 1.0: "/n"}.get(self.power, f"/n^{self.power:g}")
+        return f"{self.start:g}{by}"
+
+    @staticmethod
+    def of(given: DecayLike, name: str = "a rate") -> Decay:
+        """A number, or a text such as 0.5/n or 0.5/n^0.7, as a Decay; or an error."""
+        if isinstance(given, Decay):
+            return given
+        start, _, by = str(given).partition("/")
+        try:
+            if isinstance(given, bool) or (by and by[0] != "n") or (len(by) > 1 and by[1] != "^"):
+                raise ValueError
+            return Decay(float(start), float(by[2:]) if len(by) > 1 else float(bool(by)))
+        except ValueError:
+            raise InvalidInput(f"{name} must be a number, or one such as 0.5/n or 0.5/n^0.7, not {given!r}") from None
+
+    def check(self, name: str, most: float | None = None) -> None:
+        """No number may be negative, nor the first one larger than `most`."""
+        for what, value in ((name, self.start), (f"the power in {name}", self.power)):
+            finite(0.0, **{what: value})  # type: ignore[arg-type]
+        if most is not None and self.start > most:
+            raise InvalidInput(f"{name} must be at most {most:g}, not {self}")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from aapi.approximation.normal_equations import NormalEquations, fit_weighted
 from aapi.approximation.projected_equations import equations_of_vectors
 from aapi.approximation.reservoir import place_in_reservoir, reservoir_size
 from aapi.approximation.space import Actor, QSpace, States, Surprise, Temperature, as_numbers
+from aapi.approximation.temporal_differences import rule_by_weights
 from aapi.checks import check_like
 from aapi.errors import InvalidInput
 from aapi.features.basis import Basis
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aapi.approximation.projected_equations import Equations
+    from aapi.approximation.temporal_differences import Rates, Rule
     from aapi.array_types import Actions, Array, Arrays, Streams
 
 
@@ -113,6 +115,10 @@ class Linear(QSpace):
     def actor(self, policy: LinearPolicy, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         return partial(_draw_action, _packed(self.basis, policy), stream)
+
+    def temporal_differences(self, difference: Any, rates: Rates, runs: int) -> Rule:
+        """By the weights."""
+        return rule_by_weights(difference, rates, self.basis, self.shape(runs))
 
     def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> LinearSurprise:
         """No surprise yet."""

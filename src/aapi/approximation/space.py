@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aapi.approximation.projected_equations import Equations
+    from aapi.approximation.temporal_differences import Rates, Rule
     from aapi.mdp import FiniteMDP
 
 
@@ -202,6 +203,10 @@ class QSpace(ABC):
         self, states: States, actions: Actions, rewards: Array, successors: States, policy: Policy, trace: float
     ) -> Iterator[Equations]:
         """The projected equations of LSTD-Q(λ) for a policy, run by run, from steps, (runs, n)."""
+
+    @abstractmethod
+    def temporal_differences(self, difference: Any, rates: Rates, runs: int) -> Rule:
+        """Learning at every step, by a kernel for α δ; see `aapi.approximation.temporal_differences`."""
 
     @abstractmethod
     def from_weights(self, blocks: Array) -> Array:

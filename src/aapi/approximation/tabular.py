@@ -14,6 +14,7 @@ from aapi.approximation.projected_equations import equations_of_steps
 from aapi.approximation.reservoir import place_in_reservoir, reservoir_size, root_of_squares
 from aapi.approximation.space import Actor, QSpace, States, Surprise, Temperature, as_numbers
 from aapi.approximation.sparse_features import fit_averages, fit_features, predict
+from aapi.approximation.temporal_differences import rule_in_table
 from aapi.checks import check_indices
 from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from aapi.approximation.projected_equations import Equations
+    from aapi.approximation.temporal_differences import Rates, Rule
     from aapi.array_types import Actions, Array, Streams
     from aapi.features.active import ActiveFeatures
     from aapi.mdp import FiniteMDP
@@ -131,6 +133,10 @@ class Tabular(QSpace):
         for run in range(len(rewards)):
             steps = states[run], actions[run], rewards[run], successors[run]
             yield equations_of_steps(self.features, table[run], steps, trace, self.copies)
+
+    def temporal_differences(self, difference: Any, rates: Rates, runs: int) -> Rule:
+        """In the table itself."""
+        return rule_in_table(difference, rates, self.shape(runs))
 
     def from_weights(self, blocks: Array) -> Array:
         """The table of φᵀw."""

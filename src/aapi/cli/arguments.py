@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
 from aapi.registry.problems import PROBLEMS, is_environment, make_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aapi.cli.parser import Parser
     from aapi.environments import ContinuousProblem
@@ -146,7 +146,7 @@ def _add_algorithm(command: Parser, exact: bool, default: str) -> None:
             parts = f"none, or {', '.join(PARTS[name])}, joined by +"
             group.add_argument(flag(name), action=_Once, metavar="E", help=parts)
         else:
-            group.add_argument(flag(name), type=kind, metavar="N" if kind is int else "X", help=text)
+            group.add_argument(flag(name), type=_reader(kind), metavar="N" if kind is int else "X", help=text)
 
 
 class _Once(argparse.Action):
@@ -159,6 +159,18 @@ class _Once(argparse.Action):
         if vars(namespace)[self.dest] is not None:
             parser.error(f"argument {option_string}: it is given twice; join parts by +")
         setattr(namespace, self.dest, values)
+
+
+def _reader(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A type of values, whose own words say what is wrong with one."""
+
+    def read(text: str) -> Any:
+        try:
+            return kind(text)
+        except InvalidInput as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return kind if isinstance(kind, type) else read
 
 
 def _length(text: str) -> int | str:

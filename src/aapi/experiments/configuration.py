@@ -22,8 +22,8 @@ from aapi.experiments.description import describe, digest, modules_in
 from aapi.experiments.sources import library_sources, source_version
 from aapi.features import Features, VectorFeatures
 from aapi.learners import RLSVI, Exploring, Learner, Uniform
-from aapi.learners.model_based import ModelBased
 from aapi.learners.learner import AnyLearner
+from aapi.learners.model_based import ModelBased
 from aapi.mdp import FiniteMDP, policy_values, solve
 from aapi.presets import agent_settings, problem_settings
 from aapi.registry.algorithms import make_algorithm

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import inspect
 import os
 import pickle
 import platform
@@ -36,11 +37,23 @@ DIGEST_BYTES = hashlib.sha256().digest_size
 
 def kernel(function: Function) -> Function:
     """Compile `function` on first use; or leave it in Python where AAPI_INTERPRETED is set."""
+    return _compiled(function)
+
+
+def step_kernel(function: Function) -> Function:
+    """The same for what a step loop calls in each step: it makes no arrays, so references to arrays need no counting,
+    which would take longer than the step.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def _compiled(function: Function, **options: bool) -> Function:
     if INTERPRETED:
         return _interpreted(function)
     import numba
 
-    compiled: NumbaObject = numba.njit(nogil=True, error_model="numpy")(function)
+    njit: NumbaObject = numba.njit
+    compiled = njit(nogil=True, error_model="numpy", **options)(function)
     compiled.compile = uninterrupted()(compiled.compile)
     names = [
         f"{part.__module__}.{part.__qualname__}" for part in (function, *_kernels_in(cast("FunctionType", function)))
@@ -51,9 +64,10 @@ def kernel(function: Function) -> Function:
 
 
 def _kernels_in(function: FunctionType) -> list[NumbaObject]:
-    """The kernels in the closure of a function, such as the dynamics of a step loop."""
+    """The kernels in the closure of a function, such as the dynamics of a step loop, and those in their closures."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    return [cell for cell in cells if callable(cell)]
+    own = [cell for cell in cells if callable(cell)]
+    return [each for part in own for each in (part, *_kernels_in(inspect.unwrap(part)))]
 
 
 def _interpreted(function: Function) -> Function:
@@ -72,7 +86,7 @@ def kernel_version() -> str:
     package = Path(__file__).parent.parent
     for path in sorted(package.rglob("*.py")):
         source = path.read_bytes()
-        if b"@kernel" in source:
+        if b"@kernel" in source or b"@step_kernel" in source:
             digest.update(str(path.relative_to(package)).encode() + b"\0" + source)
     return digest.hexdigest()[:16]
 

@@ -75,11 +75,11 @@ class ModelBased(Learner[EpisodeState]):
     def limits(self, counts: Counts) -> Integers:
         """The visits of each pair, (1, states, actions), at which an episode that begins now ends; at least 1."""
 
-    def longest(self, state: EpisodeState) -> int:  # noqa: ARG002 - for those whose episodes are bounded
+    def longest(self, state: EpisodeState) -> int:
         """The steps after which the next episode ends in any case."""
         return LONGEST
 
-    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> EpisodeState:  # noqa: ARG002
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> EpisodeState:
         """The uniform policy, and no data yet."""
         space.require_countable(f"{type(self).__name__} needs")
         memories = empty_memories([COUNTS, *self.more_memory], space, runs)
@@ -122,7 +122,11 @@ def reward_range(space: QSpace, low: float | None, high: float | None) -> tuple[
 
 def check_rewards(counts: Counts, low: float, high: float) -> None:
     """Raise an error if a reward beyond the range was seen."""
-    seen_low, seen_high = float(counts.lowest.min()), float(counts.highest.max())
+    check_range(float(counts.lowest.min()), float(counts.highest.max()), low, high)
+
+
+def check_range(seen_low: float, seen_high: float, low: float, high: float) -> None:
+    """Raise an error if the rewards seen go beyond the range."""
     if seen_low < low or seen_high > high:
         name, value, bound = ("reward_low", seen_low, low) if seen_low < low else ("reward_high", seen_high, high)
         raise InvalidInput(f"a reward of {value:g} was seen, beyond {name}, {bound:g}: give the range of all rewards")

@@ -76,7 +76,7 @@ class RLSVI(Learner[RLSVIState]):
         one_of(FORMS, form=self.form)
         finite(0.0, strictly=True, ridge=self.ridge, noise_variance=self.noise_variance)
 
-    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> RLSVIState:  # noqa: ARG002
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> RLSVIState:
         """The uniform policy, and no data yet."""
         memories = empty_memories([KeepTransitions(int(self.memory))], space, runs)
         return RLSVIState(0, memories, space, 0, space.zeros(runs), space.uniform(runs))

@@ -54,11 +54,11 @@ class RMAX(ModelBased):
         lacking = int(self.known_after) - counts.visits.astype(np.int64)
         return np.where(lacking > 0, lacking, NEVER)
 
-    def longest(self, state: EpisodeState) -> int:  # noqa: ARG002 - the same for all
+    def longest(self, state: EpisodeState) -> int:
         """So that what is seen of known pairs counts in the end, and need not be kept step by step for ever."""
         return MOST
 
-    def plan(self, state: EpisodeState, streams: Streams) -> Plan:  # noqa: ARG002 - nothing is drawn
+    def plan(self, state: EpisodeState, streams: Streams) -> Plan:
         """The policy that is optimal if what is not known is paradise."""
         counts = counts_of(state)
         low, high = reward_range(state.space, self.reward_low, self.reward_high)

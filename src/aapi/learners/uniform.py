@@ -38,7 +38,7 @@ class Uniform(Learner[UniformState]):
         """Raise an error if an argument is wrong."""
         at_least(1, phase_length=self.phase_length)
 
-    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> UniformState:  # noqa: ARG002
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> UniformState:
         """The uniform policy."""
         return UniformState(0, {}, 0, space.uniform(runs))
 

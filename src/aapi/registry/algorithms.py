@@ -50,6 +50,12 @@ def _parameters(name: str) -> tuple[str, ...]:
     return tuple(inspect.signature(find("algorithm", name)).parameters)
 
 
+def _required(name: str) -> tuple[str, ...]:
+    """What must be told the algorithm: settings without a default."""
+    parameters = inspect.signature(find("algorithm", name)).parameters
+    return tuple(each.name for each in parameters.values() if each.default is inspect.Parameter.empty)
+
+
 def _evaluates(name: str) -> bool:
     return "evaluate" in _parameters(name)
 
@@ -105,8 +111,10 @@ def make_algorithm(
         raise InvalidInput(f"{name} takes {', '.join(map(word, known))}, not {word(setting)}")
     make = find("algorithm", name)
     if not _evaluates(name):
-        settings = {setting: value for setting, value in defaults.items() if setting in known} | {**given}
-        return make(**settings), settings
+        wanted = known if name == "rlsvi" else _required(name)  # others have defaults of their own
+        learner = make(**{setting: value for setting, value in defaults.items() if setting in wanted} | {**given})
+        found = {setting: vars(learner)[setting] for setting in known}
+        return learner, {setting: value for setting, value in found.items() if value is not None}
     usual: str | None = "monte-carlo"
     settings = {k: v for k, v in defaults.items() if k in known} | {**given}
     if name == "aapi":

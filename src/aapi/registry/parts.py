@@ -35,6 +35,13 @@ PARTS: dict[str, dict[str, str]] = {
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
         "psrl": "aapi.learners.psrl:PSRL",
         "rmax": "aapi.learners.rmax:RMAX",
+        "imed-rl": "aapi.learners.imed_rl:IMEDRL",
+        "optimistic-q": "aapi.learners.optimistic_q:OptimisticQ",
+        "differential-q": "aapi.learners.td:DifferentialQ",
+        "differential-sarsa": "aapi.learners.td:DifferentialSarsa",
+        "centred-q": "aapi.learners.td:CentredQ",
+        "rvi-q": "aapi.learners.td:RVIQ",
+        "r-learning": "aapi.learners.td:RLearning",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "evaluation": {
@@ -60,6 +67,7 @@ PARTS: dict[str, dict[str, str]] = {
         "uniform": "aapi.exploration.budgeted:UniformShare",
     },
     "schedule": {"growing": "aapi.schedules:Growing", "constant": "aapi.schedules:Constant"},
+    "rate": {"decay": "aapi.schedules:Decay"},
     "learning_rate": {
         "adaptive": "aapi.improvement.learning_rate:Adaptive",
         "sampled": "aapi.improvement.learning_rate:SampledAdaptive",
@@ -71,6 +79,13 @@ PARTS: dict[str, dict[str, str]] = {
         "rlsvi": "aapi.learners.rlsvi:RLSVI",
         "psrl": "aapi.learners.psrl:PSRL",
         "rmax": "aapi.learners.rmax:RMAX",
+        "imed-rl": "aapi.learners.imed_rl:IMEDRL",
+        "optimistic-q": "aapi.learners.optimistic_q:OptimisticQ",
+        "differential-q": "aapi.learners.td:DifferentialQ",
+        "differential-sarsa": "aapi.learners.td:DifferentialSarsa",
+        "centred-q": "aapi.learners.td:CentredQ",
+        "rvi-q": "aapi.learners.td:RVIQ",
+        "r-learning": "aapi.learners.td:RLearning",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "features": {
@@ -84,8 +99,9 @@ PARTS: dict[str, dict[str, str]] = {
 FIELDS = {
     "algorithm": "learner", "learner": "learner", "features": "features", "phase_length": "schedule",
     "evaluate": "evaluation", "learning_rate": "learning_rate", "side_information": "side_information",
-    "exploration": "exploration",
+    "exploration": "exploration", "step_size": "rate", "epsilon": "rate",
 }  # fmt: skip
+OR_NUMBERS = ("phase_length", "step_size", "epsilon")  # fields of parts in which a number will do
 # What the commands that take an algorithm have for options of their own; no setting can have such a name.
 COMMAND_OPTIONS = frozenset({
     "actions", "algorithm", "branching", "checkpoint_every", "command", "continuing", "copies", "environment",
@@ -93,7 +109,21 @@ COMMAND_OPTIONS = frozenset({
     "problem", "processes", "resume", "run", "runs", "save", "search", "seed", "servers", "size", "states", "steps",
     "tensorboard", "threads", "trials", "workers",
 })  # fmt: skip
-TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+def number_or_decay(text: str) -> float | str:
+    """0.1 as a number, 0.5/n^0.7 as it is."""
+    from aapi.schedules import Decay
+
+    try:
+        return float(text)
+    except ValueError:
+        return str(Decay.of(text))
+
+
+TYPES: dict[str, Callable[[str], Any]] = {
+    "int": int, "float": float, "bool": bool, "str": str, "DecayLike": number_or_decay,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,7 +131,7 @@ class Setting:
     """What can be told a part: a field of its class. help: what its docstring says of it."""
 
     name: str
-    type: type
+    type: Callable[[str], Any]
     help: str
 
 
@@ -225,7 +255,7 @@ def part_from_json(described: Any, field: str) -> Any:
     for name, value in values.items():
         if name in FIELDS and isinstance(value, list):
             values[name] = tuple(part_from_json(each, name) for each in value)
-        elif name in FIELDS and (name != "phase_length" or isinstance(value, dict)):
+        elif name in FIELDS and (name not in OR_NUMBERS or isinstance(value, dict)):
             values[name] = part_from_json(value, name)
         elif isinstance(value, dict):
             raise InvalidInput(f"{name} of {described['part']} is a part, which a file cannot hold there")

@@ -12,7 +12,7 @@ from aapi.approximation.temperature_bounds import UNKNOWN, empty_rounded
 from aapi.errors import InvalidInput
 from aapi.features.basis import TILES
 from aapi.kernels.jit import kernel
-from aapi.kernels.random import streams
+from aapi.kernels.random import draw, streams
 from aapi.simulation.data import NO_GRID, PhaseData, stretch_ends
 
 if TYPE_CHECKING:
@@ -45,20 +45,24 @@ class ContinuousSimulation:
             problem.start(state, stream)
 
     def rollout(self, stretch: Stretch, most: int) -> PhaseData:
-        """Act by linear policies."""
+        """Act by linear policies, or by a rule."""
         if stretch.limits is not None:
             raise InvalidInput("a stretch that ends by what is seen needs countable states")
         runs, steps, basis = len(self.state), min(stretch.steps, most), self.space.basis
-        policy = self.space.check_policy(stretch.acting, runs)
         ends = stretch_ends(self.grid, self.time, steps)
         observations = np.empty((runs, steps, basis.dimension))
         actions = np.empty((runs, steps), dtype=np.int32)
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
-        roll = _step_loop(self.problem.step)
-        roll(
-            basis, policy.index, policy.constant, policy.differences, policy.span, ends, self.state, self.streams,
-            observations, actions, rewards, sums,
-        )  # fmt: skip
+        out = ends, self.state, self.streams, observations, actions, rewards, sums
+        if (rule := stretch.rule) is not None:
+            _learning_loop(self.problem.step, rule.choose, rule.learn, rule.on_policy)(
+                rule.q, rule.visits, rule.numbers, rule.settings, rule.work, self.problem.reward_scale,
+                rule.next_actions, *out,
+            )  # fmt: skip
+        else:
+            policy = self.space.check_policy(stretch.acting, runs)
+            roll = _step_loop(self.problem.step)
+            roll(basis, policy.index, policy.constant, policy.differences, policy.span, *out)
         for earned in (rewards, sums):
             earned *= self.problem.reward_scale
         self.time += steps
@@ -101,5 +105,45 @@ def _step_loop(step: Any) -> Any:
                     total += reward
                     t += 1
                 reward_sums[run, stretch] = total
+
+    return roll
+
+
+@functools.cache
+def _learning_loop(step: Any, choose: Any, learn: Any, on_policy: bool) -> Any:
+    """The step loop with these dynamics, and a rule that acts and learns, compiled into it."""
+
+    @kernel
+    def roll(
+        q: Any, visits: Any, numbers: Any, settings: Any, work: Any, scale: Any, next_actions: Any, ends: Any,
+        state: Any, streams: Any, observations: Any, actions: Any, rewards: Any, reward_sums: Any,
+    ) -> None:  # fmt: skip
+        dimension = observations.shape[2]
+        after = np.empty(dimension)
+        for run in range(state.shape[0]):
+            t = 0
+            for part in range(ends.size):
+                total = 0.0
+                while t < ends[part]:
+                    x = observations[run, t]
+                    for j in range(dimension):
+                        x[j] = state[run, j]
+                    a = next_actions[run]
+                    if a < 0 or not on_policy:
+                        a = choose(q, visits, numbers, settings, work, run, x, draw(streams[run]))
+                    reward = step(state[run], a, streams[run])
+                    actions[run, t] = a
+                    rewards[run, t] = reward
+                    total += reward
+                    for j in range(dimension):
+                        after[j] = state[run, j]
+                    if on_policy:
+                        b = choose(q, visits, numbers, settings, work, run, after, draw(streams[run]))
+                        learn(q, visits, numbers, settings, work, run, x, a, reward * scale, after, b)
+                        next_actions[run] = b
+                    else:
+                        learn(q, visits, numbers, settings, work, run, x, a, reward * scale, after, -1)
+                    t += 1
+                reward_sums[run, part] = total
 
     return roll

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,30 @@ NO_GRID = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
+class StepRule:
+    """What acts and learns at every step, as two kernels that step loops are compiled with.
+
+    choose(q, visits, numbers, settings, work, run, x, u): the action in state x, by a number u drawn from [0, 1).
+    learn(q, visits, numbers, settings, work, run, x, a, reward, y, b): take in a step from x to y. b: the action to be
+        taken next.
+    on_policy: that action is chosen before the step is learnt from, as Sarsa needs it; else after it, and b is −1.
+    q, visits, numbers: what is learnt, as arrays with runs first; numbers are of a run as a whole, (runs, n). They move
+        on as steps are taken. settings: a named tuple of numbers. work: room that the kernels need.
+    next_actions: those chosen already, (runs · copies,), or −1; they move on, too.
+    """
+
+    choose: Any
+    learn: Any
+    on_policy: bool
+    q: Array
+    visits: NDArray[np.int64]
+    numbers: Array
+    settings: Any
+    work: Any
+    next_actions: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
 class Stretch:
     """What to do next: act by `behaviour` for `steps` steps.
 
@@ -28,6 +52,7 @@ class Stretch:
     exploring: the runs in which that is so, (runs,), if this is an exploration.
     limits: end the stretch early as soon as some pair was visited limits(x, a) times in it, (runs, states, actions);
         for simulations of one run, whose states are countable.
+    rule: acts in place of a policy, and learns meanwhile; `policy` is then what was learnt before.
     """
 
     number: int
@@ -37,6 +62,7 @@ class Stretch:
     behaviour: Policy = None
     exploring: NDArray[np.bool_] | None = None
     limits: NDArray[np.int64] | None = None
+    rule: StepRule | None = None
 
     @property
     def acting(self) -> Policy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import scipy.sparse
 from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.kernels.random import advance, streams, to_unit
-from aapi.simulation.data import NO_GRID, PhaseData, stretch_ends
+from aapi.simulation.data import NO_GRID, PhaseData, StepRule, stretch_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 LANES = 6  # runs that are stepped in turn
+NO_NUMBERS = np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +59,20 @@ class FiniteSimulation:
         self.streams = streams(seed, runs)
 
     def rollout(self, stretch: Stretch, most: int) -> PhaseData:
-        """Act by a table of policies, (runs, states, actions)."""
+        """Act by a table of policies, (runs, states, actions), or by a rule."""
         runs, steps = len(self.state), min(stretch.steps, most)
-        policy = self.space.cumulate(stretch.acting, runs)
-        if stretch.limits is not None and (runs > 1 or stretch.limits.shape != policy.shape):
+        rule, shape = self._rule(stretch), self.space.shape(runs)
+        if stretch.limits is not None and (runs > 1 or stretch.limits.shape != shape):
             raise InvalidInput("a stretch that ends by what is seen is for one run, with a limit for every pair")
         limits = None if stretch.limits is None else np.array(stretch.limits, dtype=np.int64)
         ends = stretch_ends(self.grid, self.time, steps)
         states, actions = np.empty((2, runs, steps), dtype=np.int32)
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
         t, lanes = self.tables, -(-runs // -(-runs // LANES))  # groups of the same size, but for the last
-        taken, met = _roll(
-            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, policy, ends, limits, lanes,
-            self.state, self.streams, states, actions, rewards, sums,
+        taken, met = _step_loop(rule.choose, rule.learn, rule.on_policy)(
+            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, rule.q, rule.visits, rule.numbers,
+            rule.settings, rule.work, ends, limits, lanes, self.state, rule.next_actions, self.streams, states,
+            actions, rewards, sums,
         )  # fmt: skip
         complete = bool(met or steps == stretch.steps)
         if taken < steps:
@@ -79,66 +82,99 @@ class FiniteSimulation:
         self.time += taken
         return PhaseData(states, actions, rewards, self.state.copy(), sums, ends, self.time, complete, self.streams)
 
+    def _rule(self, stretch: Stretch) -> StepRule:
+        """How to act: by the stretch's own rule, or by its policy, from which nothing is learnt meanwhile."""
+        if stretch.rule is not None:
+            return stretch.rule
+        cumulated = self.space.cumulate(stretch.acting, len(self.state))
+        return StepRule(_follow, None, False, cumulated, NO_GRID, NO_NUMBERS, (), None, NO_GRID)
+
 
 @kernel
-def _roll(
-    starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, cumulated: Any, ends: Any,
-    limits: Any, num_lanes: Any, state: Any, stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
+def _follow(
+    cumulated: Any, visits: Any, numbers: Any, settings: Any, work: Any, run: Any, x: Any, u: Any  # noqa: ARG001
 ) -> Any:  # fmt: skip
-    """Step all runs; the number of steps taken, and whether a limit, of one run, was met.
+    """a ~ π(·|x), by running sums of the probabilities."""
+    a = np.uint64(0)
+    for action in range(cumulated.shape[2] - 1):
+        a += np.uint64(u >= cumulated[run, x, action])
+    return a
 
-    A step waits for the result of the one before, so several runs are stepped in turn.
-    """
-    # Unsigned numbers index arrays without a check for negative ones, which lies on the path from x to x'.
-    num_runs, num_actions, one = state.size, np.uint64(table.shape[1]), np.uint64(1)
-    x_of, totals = np.empty(num_lanes, dtype=np.uint64), np.empty(num_lanes)
-    t, met = 0, False
-    for start in range(0, num_runs, num_lanes):
-        lanes = min(num_lanes, num_runs - start)
-        for lane in range(lanes):
-            x_of[lane] = state[start + lane]
+
+@functools.cache
+def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
+    """The step loop with a way to act, and to learn at every step, if there is one, compiled into it."""
+
+    @kernel
+    def roll(
+        starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, q: Any, visits: Any,
+        numbers: Any, settings: Any, work: Any, ends: Any, limits: Any, num_lanes: Any, state: Any, next_actions: Any,
+        stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
+    ) -> Any:  # fmt: skip
+        """Step all runs; the number of steps taken, and whether a limit, of one run, was met.
+
+        A step waits for the result of the one before, so several runs are stepped in turn.
+        """
+        # Unsigned numbers index arrays without a check for negative ones, which lies on the path from x to x'.
+        num_runs, num_actions, one = state.size, np.uint64(table.shape[1]), np.uint64(1)
+        x_of, totals = np.empty(num_lanes, dtype=np.uint64), np.empty(num_lanes)
         t, met = 0, False
-        for part in range(ends.size):
-            totals[:] = 0.0
-            while t < ends[part] and not met:
-                for lane in range(lanes):
-                    run = start + lane
-                    x = x_of[lane]
-                    s0, s1, s2, s3, bits = advance(stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3])
-                    # a ~ π(·|x)
-                    u = to_unit(bits)
-                    a = np.uint64(0)
-                    for action in range(table.shape[1] - 1):
-                        a += np.uint64(u >= cumulated[run, x, action])
-                    reward = table[x, a]
-                    states[run, t] = x
-                    actions[run, t] = a
-                    rewards[run, t] = reward
-                    totals[lane] += reward
-                    if limits is not None:
-                        limits[run, x, a] -= 1
-                        met = limits[run, x, a] <= 0
-                    # x' ~ P(·|x, a); no random number is spent on a certain successor.
-                    pair = x * num_actions + a
-                    first = starts[pair]
-                    count = starts[pair + one] - first
-                    if count > 1:
-                        s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
-                        place = to_unit(bits) * count
-                        column = np.uint64(first + int(place))
-                        successor, other = successors[column], alternatives[column]
-                        x_of[lane] = successor if place - int(place) < thresholds[column] else other
-                    else:
-                        x_of[lane] = successors[first]
-                    stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3] = s0, s1, s2, s3
-                t += 1
+        for start in range(0, num_runs, num_lanes):
+            lanes = min(num_lanes, num_runs - start)
             for lane in range(lanes):
-                reward_sums[start + lane, part] = totals[lane]
-            if met:
-                break
-        for lane in range(lanes):
-            state[start + lane] = x_of[lane]
-    return t, met
+                x_of[lane] = state[start + lane]
+            t, met = 0, False
+            for part in range(ends.size):
+                totals[:] = 0.0
+                while t < ends[part] and not met:
+                    for lane in range(lanes):
+                        run = start + lane
+                        x = x_of[lane]
+                        s0, s1, s2, s3 = stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3]
+                        if on_policy and next_actions[run] >= 0:
+                            a = np.uint64(next_actions[run])
+                        else:
+                            s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+                            a = np.uint64(choose(q, visits, numbers, settings, work, run, x, to_unit(bits)))
+                        reward = table[x, a]
+                        states[run, t] = x
+                        actions[run, t] = a
+                        rewards[run, t] = reward
+                        totals[lane] += reward
+                        if limits is not None:
+                            limits[run, x, a] -= 1
+                            met = limits[run, x, a] <= 0
+                        # x' ~ P(·|x, a); no random number is spent on a certain successor.
+                        pair = x * num_actions + a
+                        first = starts[pair]
+                        count = starts[pair + one] - first
+                        if count > 1:
+                            s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+                            place = to_unit(bits) * count
+                            column = np.uint64(first + int(place))
+                            successor, other = successors[column], alternatives[column]
+                            x_of[lane] = successor if place - int(place) < thresholds[column] else other
+                        else:
+                            x_of[lane] = successors[first]
+                        if on_policy:
+                            s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+                            next_actions[run] = choose(
+                                q, visits, numbers, settings, work, run, x_of[lane], to_unit(bits)
+                            )
+                            learn(q, visits, numbers, settings, work, run, x, a, reward, x_of[lane], next_actions[run])
+                        elif learn is not None:
+                            learn(q, visits, numbers, settings, work, run, x, a, reward, x_of[lane], -1)
+                        stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3] = s0, s1, s2, s3
+                    t += 1
+                for lane in range(lanes):
+                    reward_sums[start + lane, part] = totals[lane]
+                if met:
+                    break
+            for lane in range(lanes):
+                state[start + lane] = x_of[lane]
+        return t, met
+
+    return roll
 
 
 def transition_tables(mdp: FiniteMDP) -> TransitionTables:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, cast
+import math
+from typing import TYPE_CHECKING, Any, SupportsFloat, cast
 
 import numpy as np
 
 from aapi.environments.copies import LocalCopies, VectorCopies
 from aapi.errors import AapiError, InvalidInput, one_line
 from aapi.files import uninterrupted
-from aapi.kernels.random import streams
+from aapi.kernels.random import draw, streams
 from aapi.simulation.data import NO_GRID, PhaseData
 
 if TYPE_CHECKING:
@@ -21,15 +22,41 @@ if TYPE_CHECKING:
 
     from aapi.approximation import Policy, QSpace
     from aapi.approximation.space import Actor
-    from aapi.array_types import AnyArray
+    from aapi.array_types import AnyArray, Streams
     from aapi.environments.continuing import Episode
     from aapi.environments.copies import Copies
     from aapi.environments.observations import Encoder
     from aapi.gymnasium_types import Observation
-    from aapi.simulation.data import Stretch
+    from aapi.simulation.data import StepRule, Stretch
 
 
 STRIDE = 500  # steps between two calls of `watch`
+
+
+class RuleActor:
+    """A rule that acts and learns in the copies of an environment."""
+
+    def __init__(self, rule: StepRule, streams: Streams) -> None:
+        self._rule, self._stream = rule, streams[0]
+        self._learnt = rule.q, rule.visits, rule.numbers, rule.settings, rule.work, 0
+
+    def act(self, copy: int, state: Any) -> int:
+        """The action in a state."""
+        if self._rule.on_policy and self._rule.next_actions[copy] >= 0:
+            return int(self._rule.next_actions[copy])
+        return self._choose(state)
+
+    def learn(self, copy: int, state: Any, action: int, reward: object, after: Any) -> None:
+        """Take in a step; what is no finite number is refused afterwards, and must not be learnt."""
+        if not (isinstance(reward, SupportsFloat) and math.isfinite(reward) and np.isfinite(after).all()):
+            return
+        following = -1
+        if self._rule.on_policy:
+            self._rule.next_actions[copy] = following = self._choose(after)
+        self._rule.learn(*self._learnt, state, action, float(reward), after, following)
+
+    def _choose(self, state: Any) -> int:
+        return int(self._rule.choose(*self._learnt, state, draw(self._stream)))
 
 
 class GymnasiumSimulation:
@@ -95,6 +122,7 @@ class GymnasiumSimulation:
     def rollout(self, stretch: Stretch, most: int) -> PhaseData:
         """Act in a stretch, from where it paused; its data so far."""
         policy = self.space.check_policy(stretch.acting, 1)
+        actor = None if stretch.rule is None else RuleActor(stretch.rule, self.streams)
         steps = self.whole(stretch.steps)
         if stretch.start == self.time:
             self.begin(steps)
@@ -102,7 +130,7 @@ class GymnasiumSimulation:
         last, met = min(steps, self.whole(self.filled + most)), self._is_met(left)
         while self.filled < last and not (met and self.filled % self.copies == 0):
             before = self.filled
-            self._take(policy, min(self.whole(STRIDE), last - self.filled), left)
+            self._take(policy, actor, min(self.whole(STRIDE), last - self.filled), left)
             met = self._is_met(left)
             self.watch(self.filled - before)
         last_state = self._in_turn() if self.copies == 1 else [self._in_turn()]
@@ -131,19 +159,20 @@ class GymnasiumSimulation:
             (left[self.states[0, : self.filled], self.actions[0, : self.filled]] <= 0).any()
         )
 
-    def _take(self, policy: Policy, steps: int, left: NDArray[np.int64] | None) -> None:
+    def _take(self, policy: Policy, rule: RuleActor | None, steps: int, left: NDArray[np.int64] | None) -> None:
         """Take some steps of the stretch under way, until a limit is met and all copies have taken as many."""
         env = self._environment()
         act = self.space.actor(policy, self.streams[0])
         start = int(cast("Discrete[Any]", env.action_space).start)
         if isinstance(env, VectorCopies):
-            self._take_at_once(env, act, start, steps, left)
+            self._take_at_once(env, act, rule, start, steps, left)
         else:
-            self._take_in_turn(cast("LocalCopies", env), act, start, steps, left)
+            self._take_in_turn(cast("LocalCopies", env), act, rule, start, steps, left)
 
     def _take_in_turn(
-        self, env: LocalCopies, act: Actor, start: int, steps: int, left: NDArray[np.int64] | None
-    ) -> None:
+        self, env: LocalCopies, act: Actor, rule: RuleActor | None, start: int, steps: int,
+        left: NDArray[np.int64] | None,
+    ) -> None:  # fmt: skip
         encode, current = self.encode, list(cast("list[Any]", self.current))
         copy = turn = self.filled % self.copies
         turns = itertools.cycle([*enumerate(each.step for each in env.envs)])
@@ -154,11 +183,13 @@ class GymnasiumSimulation:
         try:
             for copy, step in itertools.islice(turns, turn, turn + steps):
                 state = current[copy]
-                action = act(state)
+                action = act(state) if rule is None else rule.act(copy, state)
                 reading = False
                 observation, reward, _, _, info = step(start + action)
                 reading = True
                 after = encode(observation)
+                if rule is not None:
+                    rule.learn(copy, state, action, reward, after)
                 seen.append(state)
                 taken.append(action)
                 earned.append(reward)
@@ -180,8 +211,9 @@ class GymnasiumSimulation:
         self._account(seen, taken, earned, current)
 
     def _take_at_once(
-        self, env: VectorCopies, act: Actor, start: int, steps: int, left: NDArray[np.int64] | None
-    ) -> None:
+        self, env: VectorCopies, act: Actor, rule: RuleActor | None, start: int, steps: int,
+        left: NDArray[np.int64] | None,
+    ) -> None:  # fmt: skip
         encode, current = self.encode, list(cast("list[Any]", self.current))
         seen: list[Any] = []
         taken: list[int] = []
@@ -191,10 +223,16 @@ class GymnasiumSimulation:
             for _ in range(steps // self.copies):
                 with uninterrupted():
                     reading = between = False
-                    actions = [act(state) for state in current]
+                    if rule is None:
+                        actions = [act(state) for state in current]
+                    else:
+                        actions = [rule.act(copy, state) for copy, state in enumerate(current)]
                     observations, rewards, ended = env.step([start + action for action in actions])
                     reading = True
                     after = [encode(observation) for observation in observations]
+                    if rule is not None:
+                        for copy, step in enumerate(zip(current, actions, rewards, after, strict=True)):
+                            rule.learn(copy, *step)
                     seen += current
                     taken += actions
                     earned += rewards

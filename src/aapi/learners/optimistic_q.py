@@ -1,0 +1,121 @@
+"""Optimistic Q-learning for average reward (Wei, Jafarnia-Jahromi, Luo, Sharma and Jain 2020, Algorithm 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from aapi.approximation.temporal_differences import Rule
+from aapi.checks import at_least, check_probability, finite
+from aapi.errors import InvalidInput
+from aapi.kernels.elementary import exp, log
+from aapi.kernels.jit import step_kernel
+from aapi.learners.model_based import reward_range
+from aapi.learners.online import OnlineLearner
+
+if TYPE_CHECKING:
+    from aapi.approximation import QSpace
+    from aapi.array_types import Array
+
+
+Q, BOUND = 0, 1  # of a pair: Q(x, a), and Q̂(x, a), the least that it has been
+
+
+class _Settings(NamedTuple):
+    """horizon: H. bonus: the bonus at the first visit. low, spread: rewards less `low`, divided by `spread`."""
+
+    horizon: float
+    bonus: float
+    low: float
+    spread: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimisticQ(OnlineLearner):
+    """Q-learning in a discounted problem, γ = 1 − 1/H, with a bonus that makes Q an upper bound; greedy in that.
+
+    At the n-th visit of (x, a), with α = (H + 1)/(H + n) and rewards scaled to [0, 1]:
+    Q(x, a) ← (1 − α) Q(x, a) + α (r + γ max_b Q̂(y, b) + 4 width span √(H log(2T/δ)/n));  Q̂ = min(Q̂, Q). In tables.
+
+    width: of the bonus; 1 is published. span: sp(v_*), of the bias of the optimal policy, in scaled rewards.
+    horizon: H; if not given, min(√(span T/(SA)), (T/(SA log(4T/δ)))^⅓), as analysed, which takes T.
+    delta: probability that a bound fails. reward_low, reward_high: the range of rewards; if not given, the model's.
+    """
+
+    width: float = 1.0
+    span: float = 1.0
+    horizon: int | None = None
+    delta: float = 0.05
+    reward_low: float | None = None
+    reward_high: float | None = None
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+        finite(0.0, width=self.width)
+        finite(0.0, strictly=True, span=self.span)
+        check_probability(delta=self.delta)
+        if self.horizon is not None:
+            at_least(1, horizon=self.horizon)
+
+    def rule(self, space: QSpace, runs: int, num_steps: int | None) -> Rule:
+        """Q = Q̂ = H: all could be as good as it gets."""
+        space.require_countable("OptimisticQ needs")
+        if num_steps is None:
+            raise InvalidInput(
+                "optimistic-q needs T, the number of steps, which an agent does not know: take differential-q"
+            )
+        low, high = reward_range(space, self.reward_low, self.reward_high)
+        horizon = self._horizon(space.rows * space.num_actions, num_steps)
+        bonus = 4.0 * self.width * self.span * math.sqrt(horizon * log(2.0 * num_steps / self.delta))
+        settings = _Settings(horizon, bonus, low, high - low if high > low else 1.0)
+        q, visits = np.full((*space.shape(runs), 2), horizon), np.zeros(space.shape(runs), dtype=np.int64)
+        return Rule(_choose, _learn, q, visits, np.zeros((runs, 0)), settings)
+
+    def _horizon(self, pairs: int, num_steps: int) -> float:
+        if self.horizon is not None:
+            return float(self.horizon)
+        third = exp(log(num_steps / (pairs * log(4.0 * num_steps / self.delta))) / 3.0)
+        return max(2.0, float(math.ceil(min(math.sqrt(self.span * num_steps / pairs), third))))
+
+    def q_of(self, q: Array) -> Array:
+        """Q̂."""
+        return np.ascontiguousarray(q[..., BOUND])
+
+
+@step_kernel
+def _best(q: Any, run: Any, x: Any) -> Any:
+    """max_a Q̂(x, a)."""
+    best = q[run, x, 0, BOUND]
+    for a in range(1, q.shape[2]):
+        best = max(best, q[run, x, a, BOUND])
+    return best
+
+
+@step_kernel
+def _choose(q: Any, visits: Any, numbers: Any, settings: Any, work: Any, run: Any, x: Any, u: Any) -> Any:
+    """Greedy in Q̂(x, ·). Ties share."""
+    best, ties = _best(q, run, x), 0
+    for a in range(q.shape[2]):
+        ties += q[run, x, a, BOUND] == best
+    place, chosen = int(u * ties), 0
+    for a in range(q.shape[2]):
+        if q[run, x, a, BOUND] == best and place >= 0:
+            chosen = a
+            place -= 1
+    return chosen
+
+
+@step_kernel
+def _learn(
+    q: Any, visits: Any, numbers: Any, settings: Any, work: Any, run: Any, x: Any, a: Any, reward: Any, y: Any, b: Any
+) -> None:
+    visits[run, x, a] += 1
+    n, horizon = float(visits[run, x, a]), settings.horizon
+    share = (horizon + 1.0) / (horizon + n)
+    target = (reward - settings.low) / settings.spread + (1.0 - 1.0 / horizon) * _best(q, run, y)
+    value = (1.0 - share) * q[run, x, a, Q] + share * (target + settings.bonus / math.sqrt(n))
+    q[run, x, a, Q] = value
+    q[run, x, a, BOUND] = min(q[run, x, a, BOUND], value)
