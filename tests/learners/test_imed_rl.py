@@ -66,9 +66,8 @@ def imed_rl(mdp, steps, width):
             evidence = divergence(values, weights, q[x].max(), 1 + phi.max())
             n = number[x, a]
             index.append(n * evidence / width**2 + math.log(n) if n else -math.inf)
-        u, chosen, ties = world.stream.uniform(), None, 0
-        for a in np.flatnonzero(np.array(index) == min(index)):
-            ties += 1
+        u, chosen = world.stream.uniform(), None
+        for ties, a in enumerate(np.flatnonzero(np.array(index) == min(index)), start=1):
             if u * ties < 1:
                 chosen = a
                 u *= ties

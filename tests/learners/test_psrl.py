@@ -1,11 +1,13 @@
 """PSRL against a slow one in plain Python that is fed with the same random numbers; its draws against their laws."""
 
+import hashlib
 import math
 
 import gymnasium
 import numpy as np
 import pytest
 import reference
+from support import interpreted
 
 import aapi
 from aapi.batch import simulator
@@ -41,9 +43,12 @@ def transitions(stream, log, seen, pair, prior, num_states, width):
         if (x, a) == pair:
             counts[y] = counts.get(y, 0) + 1
     alpha = prior / num_states / width**2
-    found = {y: gamma(stream, n / width**2 + alpha) for y, n in counts.items()}
+    shapes = {y: n / width**2 + alpha for y, n in counts.items()}
+    if len(seen) < num_states and pair[0] != num_states:
+        shapes[num_states] = (num_states - len(seen)) * alpha  # all states never seen, as one
+    found = {y: gamma(stream, shape) for y, shape in shapes.items()}
     left = len(seen) - len(counts)
-    rest = (gamma(stream, left * alpha) if left else 0.0) if counts else 1.0
+    rest = (gamma(stream, left * alpha) if left else 0.0) if shapes else 1.0
     total = rest + sum(found.values())
     found, rest = {y: g / total for y, g in found.items()}, rest / total
     while rest > 0 and left > 0:
@@ -69,9 +74,7 @@ def reward(kind, stream, log, pair, mdp, width):
         good = sum((r - low) / (high - low) for r in own)
         one, other = gamma(stream, (1 + good) / width**2), gamma(stream, (1 + n - good) / width**2)
         return low + (high - low) * one / (one + other)
-    every = [r for (_, _, r), _ in log]
-    m, s2 = np.mean(every), np.var(every)
-    s2 = s2 if s2 > 1e-30 else m * m or 1.0
+    m, s2 = (low + high) / 2, ((high - low) / 2) ** 2
     mean = np.mean(own) if own else 0.0
     b = s2 + sum((r - mean) ** 2 for r in own) / 2 + n * (mean - m) ** 2 / (1 + n) / 2
     precision = gamma(stream, 1 + n / 2) / b
@@ -112,18 +115,20 @@ def tsde(mdp, steps, kind, prior, width):
                 break
         before, length = visits, len(episode)
         seen = sorted({x for (x, _, _), _ in log} | {world.x})
-        P, r = np.zeros((len(seen), A, len(seen))), np.zeros((len(seen), A))
-        for i, x in enumerate(seen):
+        every = seen + [S] * (len(seen) < S)
+        P, r = np.zeros((len(every), A, len(every))), np.zeros((len(every), A))
+        for i, x in enumerate(every):
             for a in range(A):
                 for y, p in transitions(world.stream, log, seen, (x, a), prior, S, width).items():
-                    P[i, a, seen.index(y)] = p
-        for i, x in enumerate(seen):
+                    P[i, a, every.index(y)] = p
+        for i, x in enumerate(every):
             for a in range(A):
                 r[i, a] = reward(kind, world.stream, log, (x, a), mdp, width)
         gain, q = solve(P, r)
         policy, table = np.full((S, A), 1 / A), np.zeros((S, A))
         best = q >= q.max(axis=1, keepdims=True) - 1e-9 * np.ptp(r)
-        policy[seen], table[seen] = best / best.sum(axis=1, keepdims=True), q
+        n = len(seen)
+        policy[seen], table[seen] = (best / best.sum(axis=1, keepdims=True))[:n], q[:n]
         yield episode, gain, table
 
 
@@ -159,7 +164,8 @@ STEPS = [(0, 0, 0.5, 1), (1, 0, 0.2, 2), (2, 1, 0.9, 0), (0, 0, 0.6, 1), (0, 0, 
 
 
 def rows(model, num_states, num_actions):
-    table = np.zeros((num_states * num_actions, num_states))
+    """P, with the state that stands for those never seen."""
+    table = np.zeros(((num_states + 1) * num_actions, num_states + 1))
     for pair in range(len(table)):
         for e in range(model.begins[pair], model.begins[pair + 1]):
             table[pair, model.after[e]] += model.chances[e]
@@ -171,8 +177,8 @@ def test_transitions_have_means_and_covariances_of_a_dirichlet_distribution(prio
     counts, _ = counted(STEPS)
     stream = streams(1, [0])
     draws = np.array([rows(draw_transitions(counts, prior, width, stream), 6, 2) for _ in range(20_000)])
-    seen, each = [0, 1, 2, 3], prior / 6
-    for pair, numbers in ((0, [0, 2, 0, 1]), (1, [0, 0, 0, 0]), (5, [1, 0, 0, 0])):
+    seen, each = [0, 1, 2, 3, 6], prior / 6 * np.array([1, 1, 1, 1, 2])
+    for pair, numbers in ((0, [0, 2, 0, 1, 0]), (1, [0, 0, 0, 0, 0]), (5, [1, 0, 0, 0, 0])):
         shapes = (np.array(numbers) + each) / width**2
         mean, total = shapes / shapes.sum(), shapes.sum()
         of_pair = draws[:, pair][:, seen]
@@ -180,8 +186,10 @@ def test_transitions_have_means_and_covariances_of_a_dirichlet_distribution(prio
         assert of_pair.mean(axis=0) == pytest.approx(mean, abs=0.012)
         covariance = (np.diag(mean) - np.outer(mean, mean)) / (total + 1)
         assert np.cov(of_pair.T) == pytest.approx(covariance, abs=0.006)
-    assert (draws[:, :, 4:] == 0.0).all()  # never seen
-    assert (draws[:, 8:] == 0.0).all()
+    assert (draws[:, :, 4:6] == 0.0).all()  # never seen
+    assert (draws[:, 8:12] == 0.0).all()
+    assert draws[:, 12:].mean(axis=0)[:, :4] == pytest.approx(0.25, abs=0.012)
+    assert (draws[:, 12:, 6] == 0.0).all()
 
 
 def test_huge_widths_leave_probabilities():
@@ -190,7 +198,7 @@ def test_huge_widths_leave_probabilities():
         stream = streams(2, [0])
         draws = np.array([rows(draw_transitions(counts, 1.0, width, stream), 6, 2)[:8] for _ in range(3000)])
         assert draws.sum(axis=2) == pytest.approx(1.0)
-        assert draws[:, 0].mean(axis=0)[:4] == pytest.approx((np.array([0, 2, 0, 1]) + 1 / 6) / (3 + 4 / 6), abs=0.03)
+        assert draws[:, 0].mean(axis=0)[:4] == pytest.approx((np.array([0, 2, 0, 1]) + 1 / 6) / 4, abs=0.03)
 
 
 def test_beta_rewards_have_the_mean_and_variance_of_their_law():
@@ -204,7 +212,8 @@ def test_beta_rewards_have_the_mean_and_variance_of_their_law():
             mean = one / (one + other)
             assert draws[:, x, a].mean() == pytest.approx(4 * mean - 1, abs=0.03)
             assert draws[:, x, a].var() == pytest.approx(16 * mean * (1 - mean) / (total + 1), rel=0.05)
-    assert (draws[:, 4:] == -1.0).all()
+    assert draws.shape[1:] == (7, 2)
+    assert draws[:, 6].mean(axis=0) == pytest.approx([1.0, 1.0], abs=0.03)
 
 
 def test_normal_rewards_have_the_mean_and_variance_of_their_law():
@@ -215,7 +224,9 @@ def test_normal_rewards_have_the_mean_and_variance_of_their_law():
     assert moments.overall() == pytest.approx((every.mean(), every.var()))
     stream = streams(1, [0])
     for width in (1.0, 2.0):
-        draws = np.array([draw_normal_rewards(moments, counts, width, stream) for _ in range(40_000)])
+        draws = np.array(
+            [draw_normal_rewards(moments, counts, moments.overall(), width, stream) for _ in range(40_000)]
+        )
         for a in (0, 1):
             own = np.array([r for _, action, r, _ in steps if action == a])
             n = len(own)
@@ -231,6 +242,21 @@ def test_bits_do_not_depend_on_threads():
     assert (one.cumulated == two.cumulated).all()
     alone = aapi.run(aapi.PSRL(), river_swim(6), 4000, 1, 2, first_run=3)
     assert (alone.cumulated[0] == one.cumulated[3]).all()
+
+
+def fingerprints():
+    """Hashes of runs by all beliefs about rewards, and of R-MAX."""
+    learners = [*(aapi.PSRL(rewards=kind) for kind in ("known", "beta", "normal")), aapi.RMAX(known_after=2)]
+    found = []
+    for learner in learners:
+        result = aapi.run(learner, river_swim(4), 150, 1, 1)
+        found.append(hashlib.sha256(result.next_policy.tobytes() + result.cumulated.tobytes()).hexdigest())
+    return found
+
+
+@pytest.mark.slow
+def test_compiled_and_interpreted_give_the_same_bits():
+    assert interpreted(__file__, "fingerprints") == fingerprints()
 
 
 @pytest.mark.parametrize(

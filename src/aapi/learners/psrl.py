@@ -10,7 +10,13 @@ import numpy as np
 from aapi.checks import finite, one_of
 from aapi.exploration.planning import plan_in
 from aapi.learners.model_based import ACCURACY, ModelBased, Plan, check_rewards, counts_of, reward_range
-from aapi.memory.posterior import draw_beta_rewards, draw_normal_rewards, draw_transitions
+from aapi.memory.posterior import (
+    draw_beta_rewards,
+    draw_normal_rewards,
+    draw_transitions,
+    modelled_states,
+    with_the_unseen,
+)
 from aapi.memory.rewards import RewardMoments, SumRewards
 
 if TYPE_CHECKING:
@@ -29,13 +35,14 @@ class PSRL(ModelBased):
     """Act optimally in a model drawn from the posterior, and draw anew when an episode ends.
 
     TSDE ends an episode when some pair has more than twice the visits that it had before, or when it is one step longer
-    than the last episode. Transitions have a Dirichlet prior. States that were never seen are no part of the model; see
-    `draw_transitions`. A state that is first met within an episode ends it, by whatever is done there.
+    than the last episode. Transitions have a Dirichlet prior. All states never seen are one state in the model, which
+    pays what an untried pair pays, and leads back; see `draw_transitions`. A state first met within an episode ends it,
+    by whatever is done there.
 
     prior: weight of the Dirichlet prior of a pair, 1/S of it for each successor. rewards: known once seen, or drawn as
-    well, by beta or normal posteriors. reward_low: the lowest reward there can be, by default that of the model.
-    reward_high: the highest, which a pair that was never tried pays where rewards are known once seen. width: by how
-    much the spread of the posterior is scaled.
+    well, by beta or normal posteriors. reward_low, reward_high: the range of rewards; if not given, the model's. Where
+    rewards are known once seen, an untried pair pays the highest; where they are normal, the range is that of likely
+    means, and what was seen stands in for it if it is not known. width: of the posterior; 1 is published.
     """
 
     prior: float = 1.0
@@ -73,19 +80,28 @@ class PSRL(ModelBased):
         counts = counts_of(state)
         model = draw_transitions(counts, float(self.prior), float(self.width), streams)
         rewards = self._draw_rewards(state, counts, streams)
+        values = state.q_hat[0].max(axis=1)
         policy, q_hat, gain, _ = plan_in(
-            model, np.flatnonzero(counts.seen[0]), rewards, state.q_hat[0].max(axis=1), ACCURACY
+            model, modelled_states(counts), rewards, np.append(values, values.max()), ACCURACY
         )
-        return Plan(policy[None], q_hat[None], np.array([gain]))
+        return Plan(policy[None, :-1], q_hat[None, :-1], np.array([gain]))
+
+    def _prior(self, space: QSpace, moments: RewardMoments) -> tuple[float, float]:
+        """Mean and variance of rewards before any were seen: by their range, else by those of all pairs so far."""
+        if space.model is None and (self.reward_low is None or self.reward_high is None):
+            return moments.overall()
+        low, high = reward_range(space, self.reward_low, self.reward_high)
+        return 0.5 * (low + high), 0.25 * (high - low) ** 2 if high > low else 1.0
 
     def _draw_rewards(self, state: EpisodeState, counts: Counts, streams: Streams) -> Array:
-        """Mean rewards, (states, actions)."""
+        """Mean rewards, (states + 1, actions); the last row is of a state that stands for those never seen."""
         if self.rewards == "normal":
             moments = cast("RewardMoments", state.memories[MOMENTS])
-            return draw_normal_rewards(moments, counts, float(self.width), streams)
+            prior = self._prior(state.space, moments)
+            return draw_normal_rewards(moments, counts, prior, float(self.width), streams)
         low, high = reward_range(state.space, self.reward_low, self.reward_high)
         check_rewards(counts, low, high)
         if self.rewards == "beta":
             return draw_beta_rewards(counts, low, high, float(self.width), streams)
         visits = counts.visits[0]
-        return np.where(visits > 0.0, counts.earned[0] / np.maximum(visits, 1.0), high)
+        return with_the_unseen(np.where(visits > 0.0, counts.earned[0] / np.maximum(visits, 1.0), high), high)

@@ -32,8 +32,8 @@ class RMAX(ModelBased):
     Known pairs are believed to be as they were on average. So a plan either goes to where too little is known, in the
     way that costs least, or is optimal. It is made anew when a pair becomes known, and after 100,000 steps in any case.
 
-    known_after: m, the visits after which a pair is known. reward_low: the lowest reward there can be, by default that
-    of the model. reward_high: the highest, which the imaginary state pays.
+    known_after: m, the visits after which a pair is known. reward_low, reward_high: the range of rewards; if not given,
+    the model's.
     """
 
     known_after: int = 30

@@ -24,7 +24,7 @@ TINY = 0.05
 class SparseModel(NamedTuple):
     """Transitions by pair: x · actions + a leads to after[e] with the probability chances[e].
 
-    e is from begins[pair] to before begins[pair + 1]. Pairs of states that were never seen lead nowhere.
+    e is from begins[pair] to before begins[pair + 1]. Pairs of states that are not in the model lead nowhere.
     """
 
     begins: Integers
@@ -33,10 +33,11 @@ class SparseModel(NamedTuple):
 
 
 def draw_transitions(counts: Counts, prior: float, width: float, streams: Streams) -> SparseModel:
-    """P(·|x, a) ~ Dirichlet((n(x, a, y) + prior/S)/width² for each state y seen so far), for the first run.
+    """P(·|x, a) ~ Dirichlet((n(x, a, y) + prior/S)/width²), y = 1 … S, of all states x that were seen in the first run.
 
-    That is the posterior of a prior on all S states, given that no state leads to one that was never seen: these are
-    neither planned for nor feared, so that states which cannot be reached change nothing.
+    States that were never seen are one state more, of number S: what a pair leads to of them is the sum of theirs. It
+    leads back to the states seen, by rows of the prior, and never to itself, though a state never seen might lead to
+    another. So states that cannot be reached promise one step each time, and less the more is seen, not a paradise.
 
     Room and time are in proportion to the transitions seen. The sum of the probabilities of all successors that a pair
     never had is exactly one Gamma variable. It is shared out among them by breaking a stick: a place, drawn evenly, has
@@ -51,66 +52,87 @@ def draw_transitions(counts: Counts, prior: float, width: float, streams: Stream
     return SparseModel(*found)
 
 
+def modelled_states(counts: Counts) -> Integers:
+    """The states of models of the first run: those seen, and S, which stands for the others, if there are others."""
+    return np.flatnonzero(np.append(counts.seen[0], not counts.seen[0].all()))
+
+
 def draw_beta_rewards(counts: Counts, low: float, high: float, width: float, streams: Streams) -> Array:
-    """Mean rewards, (states, actions): low + (high − low) · Beta(1 + Σy, 1 + n − Σy), y = (r − low)/(high − low).
+    """Mean rewards, (states + 1, actions): low + (high − low) Beta(1 + Σy, 1 + n − Σy), y = (r − low)/(high − low).
 
     A reward y counts as y of a success, which is what a coin tossed for it (Agrawal and Goyal 2012) does on average.
-    Both parameters are divided by width². Of states that were never seen: `low`.
+    Both parameters are divided by width². The last row is of a state that stands for those never seen.
     """
-    rewards = np.full(counts.visits.shape[1:], low)
-    states = np.flatnonzero(counts.seen[0])
-    _draw_beta(counts.visits[0], counts.earned[0], states, low, high - low, 1.0 / width**2, streams[0], rewards)
+    visits, earned = with_the_unseen(counts.visits[0], 0.0), with_the_unseen(counts.earned[0], 0.0)
+    rewards, states = np.zeros_like(visits), modelled_states(counts)
+    _draw_beta(visits, earned, states, low, high - low, 1.0 / width**2, streams[0], rewards)
     return rewards
 
 
-def draw_normal_rewards(moments: RewardMoments, counts: Counts, width: float, streams: Streams) -> Array:
-    """Mean rewards, (states, actions), of normal rewards with unknown mean and variance.
+def draw_normal_rewards(
+    moments: RewardMoments, counts: Counts, prior: tuple[float, float], width: float, streams: Streams
+) -> Array:
+    """Mean rewards, (states + 1, actions), of normal rewards with unknown mean and variance.
 
     1/σ² ~ Gamma(1 + n/2, rate b), μ ~ N((m + Σr)/(1 + n), width² σ²/(1 + n)),
     b = s² + ½ Σ(r − r̄)² + ½ n (r̄ − m)²/(1 + n).
-    The prior counts as one reward: m and s² are mean and variance of all rewards so far, whatever the pair, so that the
-    unit in which they are paid does not matter. Of states that were never seen: m.
+    prior: m and s², which count as one reward. The last row is of a state that stands for those never seen.
     """
-    mean, variance = moments.overall()
-    rewards = np.full(counts.visits.shape[1:], mean)
-    states = np.flatnonzero(counts.seen[0])
-    _draw_normal(
-        moments.number[0], moments.mean[0], moments.squares[0], states, mean, variance, width, streams[0], rewards
-    )
+    number, means, squares = (with_the_unseen(a[0], 0.0) for a in (moments.number, moments.mean, moments.squares))
+    rewards, states = np.zeros_like(means), modelled_states(counts)
+    _draw_normal(number, means, squares, states, *prior, width, streams[0], rewards)
     return rewards
+
+
+def with_the_unseen(table: Array, value: float) -> Array:
+    """A table, (states, actions), with one row more."""
+    return np.concatenate([table, np.full((1, table.shape[1]), value)])
 
 
 @kernel
 def _draw_transitions(
     pairs: Any, successors: Any, times: Any, num_actions: Any, seen: Any, prior: Any, shrink: Any, stream: Any
 ) -> Any:
-    states, num_pairs = np.flatnonzero(seen), seen.size * num_actions
+    states, num_pairs = np.flatnonzero(seen), (seen.size + 1) * num_actions
     starts = np.empty(num_pairs + 1, dtype=np.int64)
     order, begins = order_by_pair(pairs, starts), np.zeros(num_pairs + 1, dtype=np.int64)
-    room = pairs.size + 8 * states.size * num_actions
+    room = pairs.size + 8 * (states.size + 1) * num_actions
     after, chances = np.empty(room, dtype=np.int64), np.empty(room)
-    marks, used, each = np.full(seen.size, -1), 0, prior * shrink
+    marks, used, unseen = np.full(seen.size, -1), 0, seen.size - states.size
     for pair in range(num_pairs):
-        first, last = starts[pair], starts[pair + 1]
-        left = states.size - (last - first)
-        if seen[pair // num_actions]:
-            if used + states.size > after.size:
+        x = pair // num_actions
+        if seen[x] if x < seen.size else unseen > 0:
+            if used + states.size + 1 > after.size:
                 after, chances = _longer(after, states.size), _longer(chances, states.size)
-            for e in range(first, last):
-                after[used + e - first] = successors[order[e]]
-                chances[used + e - first] = (times[order[e]] + prior) * shrink
-                marks[successors[order[e]]] = pair
-            rest = draw_dirichlet(chances[used : used + last - first], left * each, stream)
-            used += last - first
-            while rest > 0.0 and left > 0:
-                share = 1.0 if rest <= REST else _draw_share(1.0 + each, (left - 1) * each, stream)
-                place = _draw_unmarked(states, marks, pair, stream)
-                after[used], chances[used] = place, share * rest
-                marks[place] = pair
-                rest -= share * rest
-                left, used = left - 1, used + 1
+            known = starts[pair + 1] - starts[pair]
+            for i in range(known):
+                entry = order[starts[pair] + i]
+                after[used + i], chances[used + i] = successors[entry], (times[entry] + prior) * shrink
+                marks[successors[entry]] = pair
+            left = states.size - known
+            if unseen > 0 and x < seen.size:
+                after[used + known], chances[used + known] = seen.size, unseen * prior * shrink
+                known += 1
+            rest = draw_dirichlet(chances[used : used + known], left * prior * shrink, stream)
+            used = _share_out(rest, left, prior * shrink, states, marks, pair, stream, after, chances, used + known)
         begins[pair + 1] = used
     return begins, after[:used], chances[:used]
+
+
+@kernel
+def _share_out(
+    rest: Any, left: Any, each: Any, states: Any, marks: Any, pair: Any, stream: Any, after: Any, chances: Any,
+    used: Any,
+) -> Any:  # fmt: skip
+    """Break a stick of the length `rest` over the states that are not marked; how many entries are used then."""
+    while rest > 0.0 and left > 0:
+        share = 1.0 if rest <= REST else _draw_share(1.0 + each, (left - 1) * each, stream)
+        place = _draw_unmarked(states, marks, pair, stream)
+        after[used], chances[used] = place, share * rest
+        marks[place] = pair
+        rest -= share * rest
+        left, used = left - 1, used + 1
+    return used
 
 
 @kernel
