@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results untuned settings pictures theory test test-fast js bench interop clean house diagram
+.PHONY: reproduce results untuned rivals settings pictures theory test test-fast js bench interop clean house diagram
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
@@ -23,6 +23,11 @@ untuned: .venv/.installed
 	$(BIN)/aapi reproduce ablation --preset paper --out results/ablation
 	$(BIN)/aapi figures results/ablation --format png
 	$(BIN)/python docs/untuned.py results/untuned results/exploration results/flat results/ablation
+
+# docs/rivals.md: every algorithm, as published and tuned.
+rivals: .venv/.installed
+	$(BIN)/aapi reproduce rivals --preset paper --seed 1 --out results/rivals
+	$(BIN)/python docs/rivals.py results/rivals
 
 # docs/theory.md and its pictures: every lemma, and what was measured.
 theory: .venv/.installed
@@ -74,6 +79,7 @@ bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/theory.py
 	.venv-bench/bin/python benchmarks/all_data.py
 	.venv-bench/bin/python benchmarks/large.py
+	.venv-bench/bin/python benchmarks/online.py
 
 # Stable-Baselines3 on our environments; apart, because it needs torch.
 interop: .venv-interop/.installed

@@ -13,12 +13,20 @@ import numpy as np
 
 import aapi
 from aapi import theory
-from aapi.environments import access_control, deep_sea, ergodic, garnet, river_swim
-from aapi.evaluation import MonteCarlo
+from aapi.environments import (
+    ChangingRewards,
+    access_control,
+    against_the_leader,
+    deep_sea,
+    ergodic,
+    garnet,
+    river_swim,
+)
+from aapi.evaluation import ExactQ, MonteCarlo, SelfConsistent
 from aapi.features import Aggregation
 from aapi.presets import problem_settings
 from aapi.registry.algorithms import ALGORITHMS, make_algorithm
-from aapi.report.theory_figures import write_theory_figures
+from aapi.report.theory_figures import write_growth_figure, write_theory_figures
 from aapi.statistics import confidence_band
 from aapi.theory.errata import play, random_sequences
 from aapi.theory.summary import online_terms
@@ -54,6 +62,7 @@ def main() -> None:
         "theorem": the_theorem(studies),
         "ratios": [ratios(studies)],
         "growth": growth(rivals),
+        "changing": changing(),
         "slips": slips(),
     }
     text = (HERE / "theory.template.md").read_text()
@@ -224,6 +233,39 @@ def growth(rivals):
         means = [number(value, 3) for value in np.mean(found.regrets, axis=1)]
         lines.append([problem, name, f"{p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]", *means])
     return table(["problem", "algorithm", "p", *(f"T = {step:,}" for step in steps)], lines)
+
+
+def spiteful(_phase, policies):
+    """The state that the policy of this phase visits less pays 1."""
+    visits = policies[-1].mean(axis=0)
+    return np.tile((np.arange(2) == visits.argmin())[:, None], 2)
+
+
+def changing():
+    """Exponents where rewards change, and their picture."""
+    leader, steps = against_the_leader(), theory.doublings(100 << 11, 7)
+    kinds = {"in turn": leader, "in answer to π_k": ChangingRewards(leader.mdp, spiteful)}
+    evaluations = {"exact": ExactQ(), "phase k": MonteCarlo(horizon=5, centre=True), "all phases": SelfConsistent()}
+    lines, panels = [], {f"rewards {kind}": {} for kind in kinds}
+    for (kind, problem), (seen, evaluate) in product(kinds.items(), evaluations.items()):
+        parts = {"phase_length": 100, "evaluate": evaluate}
+        rivals = {
+            "greedy": aapi.GreedyAPI(**parts), "aapi-paper": aapi.AAPI(**parts),
+            "politex": aapi.Politex(schedule="sqrt", **parts),
+        }  # fmt: skip
+        for name, learner in rivals.items():
+            if seen == "all phases" and (kind, name) != ("in answer to π_k", "aapi-paper"):
+                continue
+            found = theory.regret_growth(learner, problem, steps, num_runs=50, power=0.0, threads=2)
+            exact = theory.hindsight(aapi.run(learner, problem, steps[-1], 20, record=True, threads=2))
+            if seen == "exact":
+                panels[f"rewards {kind}"][name] = found
+            p, means = found.exponent, [number(value, 3) for value in found.regrets.mean(axis=1)[[0, 3, 6]]]
+            gains = number(float(exact.gain_regret.sum(axis=1).mean()), 3)
+            lines.append([kind, seen, name, f"{p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]", *means, gains])
+    write_growth_figure(panels, HERE / "pictures" / "theory-changing-rewards", formats=("png",))
+    head = ["rewards", "Q̂ from", "algorithm", "p", *(f"T = {steps[i]:,}" for i in (0, 3, 6)), "of gains"]
+    return table(head, lines)
 
 
 def slips():

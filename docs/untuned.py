@@ -19,7 +19,7 @@ from aapi.experiments import Store, summarise
 from aapi.improvement import ExponentialAverage, Predicted, PreviousEstimate, Zero
 from aapi.report.ablation import ablations
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.markdown import comparison_lines, result_lines, scale_lines
+from aapi.report.markdown import comparison_lines, result_lines, scale_lines, share_lines
 from aapi.schedules import Growing
 
 HERE = Path(__file__).parent
@@ -42,8 +42,8 @@ def main(untuned: str, exploration: str, flat: str, ablation: str) -> None:
         "comparisons": comparison_lines([c for c in summary.comparisons if c.study == "untuned"]),
         "verdicts": _verdicts([c for c in summary.comparisons if c.study == "untuned"]),
         "scales": scale_lines([row for row in summary.rows if row.plan.study == "untuned, rewards scaled"]),
-        "exploration": _grid(rewards),
-        "flat": _grid(_summary(flat).rows),
+        "exploration": share_lines(rewards),
+        "flat": share_lines(_summary(flat).rows),
         "surprise": _surprises(),
         "effects": [f"- {line}" for line in ablation_effects(ablations(_summary(ablation).rows)[0])],
     }
@@ -86,20 +86,6 @@ def _verdicts(comparisons):
             for word, names in (("ahead", ahead), ("level", level), ("behind", behind))
         )
         yield f"- against **{theirs}**: {told}."
-
-
-def _grid(rows):
-    """Algorithms down, problems across: mean and worst run, as shares of λ*."""
-    problems = list(dict.fromkeys(row.plan.problem for row in rows))
-    yield "| | " + " | ".join(problems) + " |"
-    yield "|---" * (1 + len(problems)) + "|"
-    for algorithm in dict.fromkeys(row.plan.algorithm for row in rows):
-        cells = []
-        for problem in problems:
-            row = next(row for row in rows if (row.plan.problem, row.plan.algorithm) == (problem, algorithm))
-            found = row.averages / row.plan.optimal_gain
-            cells.append(f"{found.mean():.3f} ({found.min():.3f})")
-        yield f"| {algorithm} | " + " | ".join(cells) + " |"
 
 
 def _surprises():

@@ -179,6 +179,7 @@ def batch_cases():
     ):  # fmt: skip
         yield f"untuned {called}", (hashes, aapi.AAPI(), env, features, 4000)
         yield f"uniform {called}", (hashes, aapi.learners.Uniform(phase_length=300), env, features, 1000)
+        yield f"oomd {called}", (hashes, aapi.OOMD(phase_length=40, window=5), env, features, 1000)
         for form in ("relative", "finite-horizon", "discounted"):
             algorithm = aapi.RLSVI(phase_length=100, horizon=12, form=form, ridge=0.3)
             yield f"rlsvi {form} {called}", (hashes, algorithm, env, features, 1000)
@@ -244,6 +245,7 @@ def agent_cases():
     told = {"reward_low": 0.0, "reward_high": 1.0}
     for kind, algorithm in (*model_based(**told), ("imed-rl", aapi.IMEDRL(**told))):
         yield f"agent {kind} lake", (agent_hashes, algorithm, lake, None, pieces)
+    yield "agent oomd lake", (agent_hashes, aapi.OOMD(phase_length=60, window=5), lake, None, pieces)
     yield "agent rlsvi cart", (agent_hashes, rlsvi, cart, Fourier(order=1), pieces)
 
 

@@ -1,7 +1,9 @@
+import itertools
+
 import numpy as np
 import pytest
 
-from aapi.statistics import compare, deviation, interquartile_mean, spread
+from aapi.statistics import compare, compare_all, deviation, holm, interquartile_mean, permutation_p, spread
 
 
 def test_interquartile_mean_by_hand():
@@ -69,3 +71,35 @@ def test_deviations_do_not_overflow_and_keep_their_digits():
     assert np.allclose(deviation(table) / [1e-200, 1.0, 1e200], (table / [1e-200, 1.0, 1e200]).std(axis=0, ddof=1))
     assert np.array_equal(deviation(table[:1]), np.zeros(3))
     assert deviation(np.zeros(5)) == 0.0
+
+
+def test_holm_multiplies_by_the_number_of_tests_that_are_left():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.6]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_p_of_two_small_samples_is_that_of_all_ways_to_deal_them_out():
+    x, y = np.array([3.0, 4.0, 6.0]), np.array([1.0, 2.0, 2.5])
+    both = np.concatenate([x, y])
+    observed = abs(x.mean() - y.mean())
+    ways = [abs(both[list(pick)].mean() - np.delete(both, pick).mean()) for pick in itertools.combinations(range(6), 3)]
+    exact = np.mean([way >= observed - 1e-12 for way in ways])
+    assert permutation_p(x, y) == pytest.approx(exact, abs=0.01)
+    assert permutation_p(x, x) == 1.0
+
+
+def test_among_samples_of_the_same_no_pair_is_told_apart_in_nineteen_cases_of_twenty():
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(40):
+        samples = {str(i): rng.exponential(size=20) for i in range(5)}
+        wrong += any(pair.verdict for pair in compare_all(samples))
+    assert wrong <= 6  # of 40, where 2 are to be expected
+
+
+def test_samples_that_differ_are_told_apart_in_both_directions():
+    rng = np.random.default_rng(1)
+    samples = {name: mean + rng.normal(size=20) for name, mean in (("low", 0.0), ("high", 3.0), ("low too", 0.0))}
+    verdicts = {(pair.ours, pair.theirs): pair.verdict for pair in compare_all(samples)}
+    assert verdicts == {("low", "high"): -1, ("low", "low too"): 0, ("high", "low too"): 1}

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from aapi.learners import (
         AAPI,
         IMEDRL,
+        OOMD,
         PSRL,
         RLSVI,
         RMAX,
@@ -54,7 +55,7 @@ _HOME = {
     "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
 } | dict.fromkeys(
     (
-        "AAPI", "IMEDRL", "PSRL", "RLSVI", "RMAX", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner",
+        "AAPI", "IMEDRL", "OOMD", "PSRL", "RLSVI", "RMAX", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner",
         "PolicyIteration", "Politex", "play",
     ),
     "aapi.learners",
@@ -63,6 +64,7 @@ _MOVED = {"algorithms": "learners", "names": "registry"}
 __all__ = [
     "AAPI",
     "IMEDRL",
+    "OOMD",
     "PSRL",
     "RLSVI",
     "RMAX",

@@ -12,13 +12,19 @@ import numpy as np
 
 from aapi.approximation import Linear, QSpace, Tabular
 from aapi.checks import at_least
-from aapi.environments import ContinuousProblem
+from aapi.environments import ChangingRewards, ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.features import Coordinates, Features, Fourier, OneHot, VectorFeatures
 from aapi.learners.learner import check_learner, play
 from aapi.progress import progress_bar
 from aapi.result import PhaseRecorder, Result, joined_result
-from aapi.simulation import ContinuousSimulation, FiniteSimulation, Simulation, transition_tables
+from aapi.simulation import (
+    ChangingSimulation,
+    ContinuousSimulation,
+    FiniteSimulation,
+    Simulation,
+    transition_tables,
+)
 from aapi.simulation.data import NO_GRID
 
 if TYPE_CHECKING:
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
 
     Callback = Callable[[int, Array], object]
+    Problem = FiniteMDP | ChangingRewards | ContinuousProblem
 
 
 SPACES = 64  # kept ready in a process
@@ -36,7 +43,7 @@ SPACES = 64  # kept ready in a process
 
 def run(
     learner: AnyLearner,
-    env: FiniteMDP | ContinuousProblem,
+    env: Problem,
     num_steps: int,
     num_runs: int = 1,
     seed: int = 0,
@@ -99,7 +106,7 @@ def run(
 
 
 def simulator(
-    env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None = None, seed: int = 0,
+    env: Problem, features: Features | VectorFeatures | None = None, seed: int = 0,
     grid: Integers = NO_GRID,
 ) -> Callable[[Sequence[int]], Simulation]:  # fmt: skip
     """A function that makes the simulation of a chunk of runs, for whoever wants to see phase after phase:
@@ -110,11 +117,15 @@ def simulator(
     if isinstance(env, ContinuousProblem):
         return lambda runs: ContinuousSimulation(env, cast("Linear", space), seed, runs, grid)
     tables = functools.cache(transition_tables)
+    if isinstance(env, ChangingRewards):
+        return lambda runs: ChangingSimulation(env, cast("Tabular", space), tables(env.mdp), seed, runs, grid)
     return lambda runs: FiniteSimulation(env, cast("Tabular", space), tables(env), seed, runs, grid)
 
 
-def space_of(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None = None) -> QSpace:
+def space_of(env: Problem, features: Features | VectorFeatures | None = None) -> QSpace:
     """How Q-functions of a problem are held with these features; or an error if they are not for it."""
+    if isinstance(env, ChangingRewards):
+        return space_of(env.mdp, features)
     own = type(features).__module__.partition(".")[0] != "aapi" and features is not None  # they may change, or not hash
     return _space(env, features) if own else _cached_space(env, cast("Hashable", features))
 

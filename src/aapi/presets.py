@@ -29,10 +29,13 @@ VECTORS: Settings = {"phase_length": 2000, "horizon": 100, "centre": False, "rid
 RLSVI_ON_VECTORS: Settings = {
     "phase_length": 2000, "horizon": 40, "form": "finite-horizon", "ridge": 100.0, "memory": 2000,
 }  # fmt: skip
+OOMD: Settings = {"phase_length": 30, "window": 10, "eta": 0.01}  # of the experiments of Wei et al. (2020)
 
 
 def problem_settings(name: str, problem: FiniteMDP | ContinuousProblem, algorithm: str) -> Settings:
     """Settings for a built-in problem or a model."""
+    if algorithm == "oomd":
+        return OOMD
     if name == "deep-sea":
         size = math.isqrt(problem.num_states)  # type: ignore[union-attr]
         return FINITE | {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 0.1}
@@ -46,6 +49,8 @@ def agent_settings(env: gymnasium.Env[object, object], features: AgentFeatures |
     from aapi.environments.observations import observations_of
     from aapi.features import OneHot
 
+    if algorithm == "oomd":
+        return OOMD
     countable = all(observations_of(env.observation_space).counts)
     tables = isinstance(features, OneHot) or (features is None and countable)
     return TABLES if tables and algorithm != "rlsvi" else _vectors(algorithm)  # TABLES is for Monte Carlo

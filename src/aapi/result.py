@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.environments import ContinuousProblem
+from aapi.environments import ChangingRewards, ContinuousProblem
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import dot
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
+    from aapi.simulation import PhaseData
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,7 @@ class Record:
     q_hats: Q̂_k; temperatures: η_k(x); surprises: ‖Q̂_k − M_k‖; predictions: M_{k+1}; None if an algorithm has none.
     weights: what phases count, (phases,): their lengths as multiples of the first one's. Q̂_k is as it was estimated;
         the others are multiplied by the weight of their phase.
+    reward_tables: r_k of all phases, (runs, phases, states, actions), of problems whose rewards change; else None.
     """
 
     policies: Array
@@ -44,6 +46,7 @@ class Record:
     surprises: Array | None
     predictions: Array | None
     weights: Array
+    reward_tables: Array | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,10 +64,12 @@ class Result:
     final_policy: the policy of the last phase, (runs, states, actions), or a `LinearPolicy`; next_policy: what would
         have come next.
     record: everything about every phase, if it was asked for.
+    mean_rewards: of problems whose rewards change, the mean reward function of all steps up to each of the grid,
+        (runs, grid, states, actions); else None.
     """
 
     learner: AnyLearner
-    env: FiniteMDP | ContinuousProblem
+    env: FiniteMDP | ChangingRewards | ContinuousProblem
     seed: int
     runs: Integers
     num_steps: int
@@ -79,6 +84,7 @@ class Result:
     next_policy: Policy
     seconds: float
     record: Record | None = None
+    mean_rewards: Array | None = None
 
     def __repr__(self) -> str:
         average = self.average_reward[:, -1]
@@ -104,17 +110,36 @@ class Result:
 
     @cached_property
     def optimal_gain(self) -> float:
-        """λ_* from the initial state, exactly; for a continuous problem the bound it comes with, if there is one."""
+        """λ_* from the initial state, exactly; for a continuous problem the bound it comes with, if there is one.
+
+        Where rewards change, that of the best fixed policy in hindsight, the mean over runs.
+        """
+        if isinstance(self.env, ChangingRewards):
+            return float(self.best_gains[:, -1].mean())
         if isinstance(self.env, ContinuousProblem):
             if self.env.best_gain is None:
                 raise DoesNotExist(f"the optimal gain of {self.env.name} is not known: it has no finite model")
             return self.env.best_gain
         return float(solve(self.env).gains[self.env.initial_state])
 
+    @cached_property
+    def best_gains(self) -> Array:
+        """The gain of the best fixed policy for the rewards up to each step of the grid, (runs, grid).
+
+        λ_*; where rewards change, max_π λ_π(r̄_t) from the initial state, exactly, with r̄_t the mean of the reward
+        functions of the first t steps.
+        """
+        if self.mean_rewards is None or not isinstance(self.env, ChangingRewards):
+            return np.full(self.cumulated.shape, self.optimal_gain)
+        tables, start = self.mean_rewards.reshape(-1, *self.mean_rewards.shape[2:]), self.env.mdp.initial_state
+        different, which = np.unique(tables, axis=0, return_inverse=True)  # runs often have the same
+        gains = np.array([solve(self.env.mdp.with_rewards(table)).gains[start] for table in different])
+        return np.asarray(gains[which.reshape(-1)].reshape(self.cumulated.shape))
+
     @property
     def regret(self) -> Array:
-        """Σ_{s≤t} (λ_* − r_s) at each step t of the grid, (runs, grid)."""
-        return np.asarray(self.optimal_gain * self.grid - self.cumulated)
+        """Σ_{s≤t} (λ_* − r_s) at each step t of the grid, (runs, grid); λ_* is that of `best_gains`."""
+        return np.asarray(self.best_gains * self.grid - self.cumulated)
 
     def average_reward_since(self, fraction: float) -> Array:
         """The average reward of each run after `fraction` of its steps; 0.9 for the last tenth."""
@@ -148,6 +173,9 @@ class PhaseRecorder:
         self.next_policy: Policy = None
         self.starts: list[Integers] = []
         self.tables: dict[str, list[Array]] = {name: [] for name in TABLES}
+        self.reward_tables: list[Array] = []
+        self.reward_total: Array | float = 0.0
+        self.mean_rewards: list[Array] = []
 
     def add(self, phase: Phase, time: int) -> None:
         """Take in one phase, which ends at `time`."""
@@ -172,8 +200,20 @@ class PhaseRecorder:
         if phase.conditioning is not None:
             worst = 0.0 if self.conditioning is None else self.conditioning
             self.conditioning = np.maximum(phase.conditioning, worst)
+        if data.reward_table is not None:
+            self._add_rewards(data, np.broadcast_to(data.reward_table, self.space.shape(self.runs)))
         if self.record:
             self._keep(phase)
+
+    def _add_rewards(self, data: PhaseData, table: Array) -> None:
+        """Take in the reward function of a stretch, and their mean at each step of the grid in it."""
+        if self.record:
+            self.reward_tables.append(table)
+        start = self.ends[-1] - data.steps
+        for end in start + data.part_ends:
+            if self.grid[len(self.mean_rewards)] == end:
+                self.mean_rewards.append((self.reward_total + (end - start) * table) / end)
+        self.reward_total = self.reward_total + data.steps * table
 
     def _keep(self, phase: Phase) -> None:
         """What a Record takes: the policy of every phase, the rest of those that were evaluated."""
@@ -230,6 +270,7 @@ def joined_result(recorders: Sequence[PhaseRecorder], **about: Any) -> Result:
         final_policy=space.join([each.policy for each in recorders]),
         next_policy=space.join([each.next_policy for each in recorders]),
         record=_record(recorders) if first.record else None,
+        mean_rewards=_stacked([each.mean_rewards for each in recorders]),
         **about,
     )
 
@@ -240,6 +281,11 @@ def _padded(parts: Sequence[AnyArray], filler: float) -> AnyArray:
     return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=filler) for part in parts])
 
 
+def _stacked(parts: Sequence[list[Array]]) -> Array | None:
+    """Tables of several chunks, (runs, number, states, actions); None if there are none."""
+    return np.concatenate([np.stack(tables, axis=1) for tables in parts]) if parts[0] else None
+
+
 def _record(recorders: Sequence[PhaseRecorder]) -> Record:
     found: dict[str, Any] = {}
     for name in TABLES:
@@ -247,7 +293,8 @@ def _record(recorders: Sequence[PhaseRecorder]) -> Record:
         found[name] = np.concatenate([part for part in parts if part is not None]) if parts[0] is not None else None
     starts = np.concatenate([np.stack(each.starts, axis=1) for each in recorders])
     evaluated, weights = np.array(recorders[0].evaluated), np.array(recorders[0].weights)
-    return Record(starts=starts, evaluated=evaluated, weights=weights, **found)
+    tables = _stacked([each.reward_tables for each in recorders])
+    return Record(starts=starts, evaluated=evaluated, weights=weights, reward_tables=tables, **found)
 
 
 def _root_mean_square(table: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,11 +14,11 @@ import scipy.special
 from aapi.errors import DoesNotExist
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import Array
+    from aapi.array_types import Array, Integers
 
 
 RESAMPLES = 2000
@@ -120,6 +122,58 @@ def compare(ours: ArrayLike, theirs: ArrayLike) -> tuple[Interval, Interval]:
     of_y = rng.multinomial(y.size, np.full(y.size, 1.0 / y.size), RESAMPLES) / y.size
     difference = _interval(float(x.mean() - y.mean()), of_x @ x - of_y @ y)
     return difference, _interval(float(wins.mean()), ((of_x @ wins) * of_y).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class PairComparison:
+    """How two samples differ in their means. p: of the permutation test, with Holm's correction for all pairs."""
+
+    ours: str
+    theirs: str
+    difference: float
+    p: float
+
+    @property
+    def verdict(self) -> int:
+        """1 if the first has the larger mean, −1 if the second, 0 if that cannot be told."""
+        return 0 if self.p > 1.0 - CONFIDENCE else int(math.copysign(1.0, self.difference))
+
+
+def compare_all(samples: Mapping[str, ArrayLike]) -> list[PairComparison]:
+    """Every pair of samples, such that with 95 % probability no verdict among all of them is wrong (Holm 1979)."""
+    arrays = {name: np.asarray(values, dtype=np.float64) for name, values in samples.items()}
+    pairs = list(itertools.combinations(arrays, 2))
+    values = [permutation_p(arrays[ours], arrays[theirs]) for ours, theirs in pairs]
+    return [
+        PairComparison(ours, theirs, float(arrays[ours].mean() - arrays[theirs].mean()), p)
+        for (ours, theirs), p in zip(pairs, holm(values), strict=True)
+    ]
+
+
+def permutation_p(x: Array, y: Array, permutations: int = 19_999) -> float:
+    """How often samples that are dealt out anew differ in their means as much as these do; the seed is fixed."""
+    both, observed = np.concatenate([x, y]), abs(float(x.mean() - y.mean()))
+    if not observed:
+        return 1.0
+    sums = both[_deals(both.size, x.size, permutations)].sum(axis=1)
+    differences = np.abs(sums / x.size - (both.sum() - sums) / y.size)
+    return float((1 + (differences >= observed * (1.0 - 1e-12)).sum()) / (1 + permutations))
+
+
+@functools.lru_cache(4)
+def _deals(size: int, count: int, number: int) -> Integers:
+    """So many ways to take `count` of `size` things, at random, (number, count)."""
+    ranks = np.random.default_rng(0).random((number, size)).argpartition(count - 1, axis=1)
+    return np.ascontiguousarray(ranks[:, :count])
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """Values of p that hold for all of several tests together (Holm 1979)."""
+    order = np.argsort(values, kind="stable")
+    factors = np.arange(len(order), 0, -1)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * np.asarray(values)[order]))
+    return [float(value) for value in adjusted]
 
 
 def _bootstrap(statistic: Callable[[Array], Array], sample: Array) -> Interval:

@@ -7,7 +7,8 @@ from commands import run
 
 from aapi.cli.studies import SWEEP_EXAMPLES
 from aapi.experiments import FIGURES, Store, Study, read_study, reproduction
-from aapi.experiments.paper_studies import PRESETS, Preset
+from aapi.experiments.paper_studies import PRESETS, RIVALS_TUNED, Preset
+from aapi.registry.algorithms import ALGORITHMS
 
 STUDY = """
 steps = 2000
@@ -49,6 +50,20 @@ def test_the_figures_are_those_of_the_paper():
                 settings = {k: v for k, v in cell.candidates[0].settings.items() if k != "eta"}
                 assert shared.setdefault(cell.problem.label, settings) == settings
     assert {cell.problem.reward_scale for cell in studies["one η, rewards scaled"].cells()} == {0.01, 1.0, 100.0}
+
+
+def test_every_rival_is_there_as_published_and_tuned_over_five_values():
+    (study,) = reproduction("rivals", "paper")
+    cells = study.cells()
+    problems = {cell.problem.label for cell in cells}
+    assert len(problems) == 9
+    by_label = {cell.plan.algorithm: cell for cell in cells}
+    assert set(RIVALS_TUNED) <= set(by_label)
+    for name in RIVALS_TUNED:
+        assert len(by_label[name].candidates) == 1
+        assert len(by_label[f"{name}, tuned"].candidates) == 5
+    known = set(ALGORITHMS) - {"aapi", "aapi-paper", "politex", "ftrl", "greedy", "rlsvi", "uniform"}
+    assert known <= set(RIVALS_TUNED)
 
 
 def test_tuning_runs_are_never_reported_ones():

@@ -19,6 +19,7 @@ ALGORITHMS = {
     "exact": aapi.AAPI(phase_length=25, evaluate=ExactQ(), norm="span"),
     "rlsvi": aapi.RLSVI(phase_length=50, horizon=6),
     "imed-rl": aapi.IMEDRL(),
+    "oomd": aapi.OOMD(phase_length=50, window=6),
     "untuned": aapi.AAPI(),
     "sampled Q": aapi.AAPI(phase_length=40, evaluate=PosteriorSampled(), side_information=Predicted(), norm="span"),
 }

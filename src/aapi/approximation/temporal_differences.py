@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -75,7 +76,9 @@ def decayed(start: Any, power: Any, n: Any) -> Any:
     """start/n^power."""
     if power == 0.0:
         return start
-    return start / n if power == 1.0 else start * exp(-power * log(float(n)))
+    if power == 1.0:
+        return start / n
+    return start / math.sqrt(n) if power == 0.5 else start * exp(-power * log(float(n)))
 
 
 @step_kernel
@@ -90,22 +93,29 @@ def best_value(q: Any, run: Any, x: Any) -> Any:
 @step_kernel
 def epsilon_greedy(q: Any, run: Any, x: Any, epsilon: Any, u: Any) -> Any:
     """Any action with probability ε, else one that is best, by a number u from [0, 1). Ties share."""
-    num_actions = q.shape[2]
-    if u < epsilon:
-        return min(int(u / epsilon * num_actions), num_actions - 1)
-    best, chosen, ties = q[run, x, 0], 0, 1
+    num_actions, best, chosen = q.shape[2], q[run, x, 0], 0
     for a in range(1, num_actions):
         value = q[run, x, a]
-        if value > best:
-            best, chosen, ties = value, a, 1
-        elif value == best:
-            ties += 1
+        chosen = a if value > best else chosen
+        best = max(best, value)
+    ties = 0
+    for a in range(num_actions):
+        ties += q[run, x, a] == best
     if ties > 1:
-        place = int((u - epsilon) / (1.0 - epsilon) * ties)
-        for a in range(num_actions):
-            if q[run, x, a] == best and place >= 0:
-                chosen = a
-                place -= 1
+        chosen = _one_of_the_best(q, run, x, best, int((u - epsilon) / (1.0 - epsilon) * ties))
+    # A choice that is made without a branch, which a processor would often guess wrong.
+    tried = int(min(u / epsilon, 1.0) * num_actions) if epsilon > 0.0 else 0
+    return min(tried, num_actions - 1) if u < epsilon else chosen
+
+
+@step_kernel
+def _one_of_the_best(q: Any, run: Any, x: Any, best: Any, place: Any) -> Any:
+    """The action at that place among those with the best value, or the last of them."""
+    chosen = 0
+    for a in range(q.shape[2]):
+        if q[run, x, a] == best and place >= 0:
+            chosen = a
+            place -= 1
     return chosen
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from aapi.cli.arguments import Problem
     from aapi.cli.parser import Commands
     from aapi.json_types import JsonObject, Settings
     from aapi.result import Result
@@ -138,7 +139,7 @@ def _show(options: argparse.Namespace, result: Result, settings: Settings) -> No
     """Print the table and the plot."""
     from aapi.mdp import FiniteMDP
 
-    env, gain, average = result.env, result.optimal_gain, result.average_reward[:, -1]
+    env, gain, average = cast("Problem", result.env), result.optimal_gain, result.average_reward[:, -1]
     finite = isinstance(env, FiniteMDP)
     observed = plural(env.num_states, "state") if isinstance(env, FiniteMDP) else f"{len(env.low)} numbers observed"
     share = _share(result, float(average.mean()))

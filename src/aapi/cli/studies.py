@@ -25,6 +25,7 @@ REPRODUCE_EXAMPLES = """examples:
   aapi reproduce                                      all figures, small: a minute
   aapi reproduce deep-sea --preset paper --workers 2  one figure, as in the paper
   aapi reproduce untuned --preset paper               AAPI without tuning, against tuned rivals
+  aapi reproduce rivals                               every algorithm, as published and tuned
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786
 
 After an interruption, the same command continues where it stopped.
@@ -60,8 +61,9 @@ def add_reproduce(commands: Commands) -> None:
         description="Run AAPI, POLITEX and RLSVI on the paper's problems: tune each on separate runs, then report.",
     )  # fmt: skip
     command.add_argument(
-        "figure", nargs="?", default="all", choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation"),
-        help="default: all, of the paper; beyond it, untuned (AAPI without tuning) and ablation (of its parts)",
+        "figure", nargs="?", default="all",
+        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals"),
+        help="default: all, of the paper; beyond it, untuned (AAPI without tuning), ablation (of its parts) and rivals",
     )  # fmt: skip
     command.add_argument(
         "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or paper: 50 runs"

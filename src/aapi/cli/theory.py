@@ -120,7 +120,7 @@ def read_algorithms(
     if "phase_length" not in settings:
         raise InvalidInput(f"the theory is of phases, and {options.algorithm} has none: choose another algorithm")
     algorithms, given = {options.algorithm: algorithm}, arguments.given_settings(options)
-    evaluates = options.algorithm not in ("rlsvi", "uniform")
+    evaluates = "evaluation" in takes(options.algorithm)
     shared = {name: given[name] for name in takes("greedy") if name in given and evaluates}
     for name in ("aapi-paper", "politex"):
         if name not in algorithms:

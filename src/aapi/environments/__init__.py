@@ -1,4 +1,4 @@
-"""The problems that algorithms are compared on: functions that return a `FiniteMDP` or a `ContinuousProblem`."""
+"""The problems that algorithms are compared on: functions that return a model or a `ContinuousProblem`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aapi.environments.access_control import access_control
 from aapi.environments.cartpole import cartpole
+from aapi.environments.changing_rewards import ChangingRewards, against_the_leader
 from aapi.environments.continuous_problem import ContinuousProblem
 from aapi.environments.deep_sea import deep_sea
 from aapi.environments.ergodic import ergodic
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from aapi.environments.continuing import Continuing
 
 __all__ = [
-    "Continuing", "ContinuousProblem", "access_control", "cartpole", "deep_sea", "ergodic", "garnet", "river_swim",
+    "ChangingRewards", "Continuing", "ContinuousProblem", "access_control", "against_the_leader", "cartpole",
+    "deep_sea", "ergodic", "garnet", "river_swim",
 ]  # fmt: skip
 
 

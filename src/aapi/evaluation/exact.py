@@ -32,7 +32,7 @@ LARGEST_BIAS = 1e6  # times the rewards; a policy with a larger one hardly ever 
 
 @dataclass(frozen=True)
 class ExactQ(Evaluation):
-    """Q̂_k = Q_{π_k}."""
+    """Q̂_k = Q_{π_k}; where rewards change from phase to phase, for those of phase k."""
 
     off_policy = True
 
@@ -44,24 +44,28 @@ class ExactQ(Evaluation):
 
     def __call__(self, policy: Policy, seen: Experience) -> Array:
         """Q_{π_k}, of shape (runs, states, actions)."""
-        return exact_q_values(cast("FiniteMDP", seen.space.model), policy)[1]
+        return exact_q_values(cast("FiniteMDP", seen.space.model), policy, seen.data.reward_table)[1]
 
 
-def exact_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array]:
-    """Gains, of shape (policies, states), and Q-functions, of shape (policies, states, actions), of many policies."""
-    gains, q_values, failed = batched_q_values(mdp, policies)
+def exact_q_values(mdp: FiniteMDP, policies: Array, rewards: Array | None = None) -> tuple[Array, Array]:
+    """Gains, of shape (policies, states), and Q-functions, of shape (policies, states, actions), of many policies.
+
+    rewards: others than the model's, ([policies,] states, actions).
+    """
+    gains, q_values, failed = batched_q_values(mdp, policies, rewards)
     known: dict[bytes, int] = {}  # greedy policies come again and again
     for each in np.flatnonzero(failed).tolist():
-        first = known.setdefault(policies[each].tobytes(), each)
+        own = None if rewards is None else rewards if rewards.ndim == 2 else rewards[each]
+        first = known.setdefault(policies[each].tobytes() + (b"" if own is None else own.tobytes()), each)
         if first == each:
-            values = policy_values(mdp, policies[each])
+            values = policy_values(mdp if own is None else mdp.with_rewards(own), policies[each])
             gains[each], q_values[each] = values.gains, values.q_values
         else:
             gains[each], q_values[each] = gains[first], q_values[first]
     return gains, q_values
 
 
-def batched_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array, Mask]:
+def batched_q_values(mdp: FiniteMDP, policies: Array, rewards: Array | None = None) -> tuple[Array, Array, Mask]:
     """Gains, Q-functions, and which policies have none of them yet, since they need more care.
 
     I − P_π + 1 e_sᵀ is invertible just where π has one recurrent class; policies for which it is not, or hardly, are
@@ -69,7 +73,9 @@ def batched_q_values(mdp: FiniteMDP, policies: Array) -> tuple[Array, Array, Mas
     """
     gains, q_values = np.empty(policies.shape[:2]), np.empty(policies.shape)
     fits = np.empty(len(policies), dtype=bool)
-    _solve(*_rows(mdp), mdp.rewards, np.ascontiguousarray(policies), gains, q_values, fits)
+    tables = np.ascontiguousarray(mdp.rewards if rewards is None else rewards)
+    tables = tables[None] if tables.ndim == 2 else tables
+    _solve(*_rows(mdp), tables, np.ascontiguousarray(policies), gains, q_values, fits)
     return gains, q_values, ~fits
 
 
@@ -82,13 +88,16 @@ def _rows(mdp: FiniteMDP) -> tuple[Integers, Integers, Array]:
 
 @kernel
 def _solve(
-    begins: Any, successors: Any, probabilities: Any, rewards: Any, policies: Any, gains: Any, q_values: Any, fits: Any
+    begins: Any, successors: Any, probabilities: Any, tables: Any, policies: Any, gains: Any, q_values: Any, fits: Any
 ) -> None:
-    """Gains and Q-functions of the policies for which that goes well, one after the other."""
-    num_states, num_actions = rewards.shape
+    """Gains and Q-functions of the policies for which that goes well, one after the other.
+
+    tables: the rewards of all policies, (1, states, actions), or of each.
+    """
+    _, num_states, num_actions = tables.shape
     earned, bias, mu = np.empty(num_states), np.empty(num_states), np.empty(num_states)
     for k in range(policies.shape[0]):
-        policy, q = policies[k], q_values[k]
+        policy, q, rewards = policies[k], q_values[k], tables[k % tables.shape[0]]
         for x in range(num_states):
             earned[x] = dot(policy[x], rewards[x])
         if num_states <= DENSE_STATES:

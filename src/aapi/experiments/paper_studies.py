@@ -140,7 +140,31 @@ ABLATION = Study(
         ),
     ],
 )  # fmt: skip
-MORE = {"untuned": [UNTUNED, SCALED], "ablation": [ABLATION]}
+# Rivals with published constants, and with one setting tuned over five values.
+WIDTHS = [0.001, 0.01, 0.03, 0.1, 0.3]
+EPSILONS = [0.3, 0.1, 0.03, 0.01, 0.003]
+RIVALS_TUNED: dict[str, Table] = {
+    "optimistic-q": {"width": [0.0003, 0.001, 0.003, 0.01, 0.1]},
+    "differential-q": {"epsilon": EPSILONS},
+    "differential-sarsa": {"epsilon": EPSILONS},
+    "rvi-q": {"epsilon": EPSILONS},
+    "r-learning": {"epsilon": EPSILONS},
+    "centred-q": {"epsilon": EPSILONS},
+}
+RIVALS = Study(
+    name="rivals", steps=200_000, runs=20, tuning_runs=5,
+    problems=[{k: v for k, v in problem.items() if k != "settings_for"} for problem in UNTUNED.problems],
+    algorithms=[
+        UNTUNED_AAPI,
+        {"name": "greedy", "label": "greedy, same parts", **PARTS},
+        *(
+            algorithm
+            for name, tuned in RIVALS_TUNED.items()
+            for algorithm in ({"name": name}, {"name": name, "label": f"{name}, tuned", **tuned, "tune": list(tuned)})
+        ),
+    ],
+)  # fmt: skip
+MORE = {"untuned": [UNTUNED, SCALED], "ablation": [ABLATION], "rivals": [RIVALS]}
 TUNING_SEED_OFFSET = 777  # added to the seed
 
 
@@ -169,7 +193,8 @@ PRESETS = {
 def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = None, seed: int = 0) -> list[Study]:
     """The studies behind a figure or all of the paper's: figures, one η for all problems, rewards on other scales.
 
-    figure: also `untuned`, AAPI without tuning against tuned rivals; and `ablation`, every part of it exchanged.
+    figure: also `untuned`, AAPI without tuning against tuned rivals; `ablation`, every part of it exchanged; and
+        `rivals`, all other algorithms, as published and tuned.
     runs: in place of the preset's. seed: of the reported runs; tuning runs have another one.
     """
     one_of(("all", *FIGURES, *MORE), figure=figure)

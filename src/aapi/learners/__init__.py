@@ -4,6 +4,7 @@ from aapi.learners.aapi import AAPI
 from aapi.learners.exploring import Exploring
 from aapi.learners.imed_rl import IMEDRL
 from aapi.learners.learner import Learner, LearnerState, Phase, Session, play
+from aapi.learners.oomd import OOMD
 from aapi.learners.optimistic_q import OptimisticQ
 from aapi.learners.policy_iteration import PolicyIteration
 from aapi.learners.psrl import PSRL
@@ -14,7 +15,7 @@ from aapi.learners.td import RVIQ, CentredQ, DifferentialQ, DifferentialSarsa, R
 from aapi.learners.uniform import Uniform
 
 __all__ = [
-    "AAPI", "IMEDRL", "PSRL", "RLSVI", "RMAX", "RVIQ", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa",
-    "Exploring", "GreedyAPI", "Learner", "LearnerState", "OptimisticQ", "Phase", "PolicyIteration", "Politex",
-    "RLearning", "Session", "Uniform", "play",
+    "AAPI", "IMEDRL", "OOMD", "PSRL", "RLSVI", "RMAX", "RVIQ", "AdaptiveFTRL", "CentredQ", "DifferentialQ",
+    "DifferentialSarsa", "Exploring", "GreedyAPI", "Learner", "LearnerState", "OptimisticQ", "Phase", "PolicyIteration",
+    "Politex", "RLearning", "Session", "Uniform", "play",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from aapi.checks import finite
 from aapi.errors import InvalidInput
 from aapi.kernels.elementary import log
 from aapi.kernels.jit import step_kernel
-from aapi.learners.model_based import check_range, reward_range
+from aapi.learners.model_based import check_within, reward_range
 from aapi.learners.online import OnlineLearner
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class IMEDRL(OnlineLearner):
     def update(self, state: OnlineState, data: PhaseData) -> tuple[OnlineState, Phase]:
         """All was learnt already; look at what, and whether rewards were as large as was said."""
         low, high = reward_range(state.space, self.reward_low, self.reward_high)
-        check_range(float(data.rewards.min()), float(data.rewards.max()), low, high)
+        check_within(float(data.rewards.min()), float(data.rewards.max()), low, high)
         return super().update(state, data)
 
 

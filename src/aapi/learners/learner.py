@@ -119,6 +119,11 @@ class Learner(ABC, Generic[S]):
         schedule = self.schedule
         return schedule.shortest_phase if isinstance(schedule, Constant) else None
 
+    @property
+    def shortest_phase(self) -> int:
+        """No phase that it learns from may be shorter."""
+        return 1
+
     def with_phase_steps(self, steps: int) -> Self:
         """The same learner with phases of another length, if they are of one length; else itself."""
         if self.phase_steps is None:

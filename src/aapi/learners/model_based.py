@@ -122,11 +122,11 @@ def reward_range(space: QSpace, low: float | None, high: float | None) -> tuple[
 
 def check_rewards(counts: Counts, low: float, high: float) -> None:
     """Raise an error if a reward beyond the range was seen."""
-    check_range(float(counts.lowest.min()), float(counts.highest.max()), low, high)
+    check_within(float(counts.lowest.min()), float(counts.highest.max()), low, high)
 
 
-def check_range(seen_low: float, seen_high: float, low: float, high: float) -> None:
-    """Raise an error if the rewards seen go beyond the range."""
+def check_within(seen_low: float, seen_high: float, low: float, high: float) -> None:
+    """Raise an error if the rewards seen are not all within a range."""
     if seen_low < low or seen_high > high:
         name, value, bound = ("reward_low", seen_low, low) if seen_low < low else ("reward_high", seen_high, high)
         raise InvalidInput(f"a reward of {value:g} was seen, beyond {name}, {bound:g}: give the range of all rewards")

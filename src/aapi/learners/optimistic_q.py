@@ -13,12 +13,15 @@ from aapi.checks import at_least, check_probability, finite
 from aapi.errors import InvalidInput
 from aapi.kernels.elementary import exp, log
 from aapi.kernels.jit import step_kernel
-from aapi.learners.model_based import reward_range
+from aapi.learners.model_based import check_within, reward_range
 from aapi.learners.online import OnlineLearner
 
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
     from aapi.array_types import Array
+    from aapi.learners.learner import Phase
+    from aapi.learners.online import OnlineState
+    from aapi.simulation import PhaseData
 
 
 Q, BOUND = 0, 1  # of a pair: Q(x, a), and Q̂(x, a), the least that it has been
@@ -79,6 +82,12 @@ class OptimisticQ(OnlineLearner):
             return float(self.horizon)
         third = exp(log(num_steps / (pairs * log(4.0 * num_steps / self.delta))) / 3.0)
         return max(2.0, float(math.ceil(min(math.sqrt(self.span * num_steps / pairs), third))))
+
+    def update(self, state: OnlineState, data: PhaseData) -> tuple[OnlineState, Phase]:
+        """All was learnt already, unless a reward was beyond the range."""
+        low, spread = state.rule.settings.low, state.rule.settings.spread
+        check_within(float(data.rewards.min()), float(data.rewards.max()), low, low + spread)
+        return super().update(state, data)
 
     def q_of(self, q: Array) -> Array:
         """Q̂."""

@@ -116,6 +116,11 @@ class PolicyIteration(Learner[PolicyIterationState]):
         """The lengths of phases."""
         return self._parts.schedule
 
+    @property
+    def shortest_phase(self) -> int:
+        """The length of its returns, if its evaluation has some."""
+        return self._parts.evaluate.shortest_phase
+
     @cached_property
     def _parts(self) -> Parts:
         """Numbers and functions that were given as parts."""

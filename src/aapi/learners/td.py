@@ -34,7 +34,8 @@ class TDLearner(OnlineLearner):
         Decay.of(self.step_size, "step_size").check("step_size")
         Decay.of(self.epsilon, "epsilon").check("epsilon", most=1.0)
 
-    def _rates(self, gain_rate: float, discount: float = 1.0) -> Rates:
+    def rates(self, gain_rate: float, discount: float = 1.0) -> Rates:
+        """As kernels need them."""
         step_size, epsilon = Decay.of(self.step_size), Decay.of(self.epsilon)
         return Rates(*map(float, (step_size.start, step_size.power, epsilon.start, epsilon.power, gain_rate, discount)))
 
@@ -57,7 +58,7 @@ class DifferentialQ(TDLearner):
 
     def rule(self, space: QSpace, runs: int, num_steps: int | None) -> Rule:
         """Q = 0."""
-        return space.temporal_differences(_differential, self._rates(self.gain_rate), runs)
+        return space.temporal_differences(_differential, self.rates(self.gain_rate), runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ class DifferentialSarsa(DifferentialQ):
 
     def rule(self, space: QSpace, runs: int, num_steps: int | None) -> Rule:
         """Q = 0."""
-        return space.temporal_differences(_sarsa, self._rates(self.gain_rate), runs)
+        return space.temporal_differences(_sarsa, self.rates(self.gain_rate), runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,7 @@ class CentredQ(DifferentialQ):
 
     def rule(self, space: QSpace, runs: int, num_steps: int | None) -> Rule:
         """Q = 0."""
-        return space.temporal_differences(_differential, self._rates(self.gain_rate, self.discount), runs)
+        return space.temporal_differences(_differential, self.rates(self.gain_rate, self.discount), runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +109,7 @@ class RLearning(DifferentialQ):
 
     def rule(self, space: QSpace, runs: int, num_steps: int | None) -> Rule:
         """Q = 0."""
-        return space.temporal_differences(_r_learning, self._rates(self.gain_rate), runs)
+        return space.temporal_differences(_r_learning, self.rates(self.gain_rate), runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +132,7 @@ class RVIQ(TDLearner):
         """Q = 0."""
         space.require_countable("RVIQ needs")
         difference = _relative_to_first if self.reference == "first" else _relative_to_mean
-        return space.temporal_differences(difference, self._rates(0.0), runs)
+        return space.temporal_differences(difference, self.rates(0.0), runs)
 
 
 @step_kernel

@@ -103,8 +103,12 @@ class FiniteMDP:
     def scaled(self, factor: float) -> FiniteMDP:
         """The same model with all rewards multiplied by a number."""
         finite(0.0, strictly=True, factor=factor)
+        return self.with_rewards(self.rewards * factor)
+
+    def with_rewards(self, rewards: ArrayLike) -> FiniteMDP:
+        """The same dynamics with other rewards, (states, actions)."""
         return FiniteMDP(
-            self.transitions, self.rewards * factor, state_names=self.state_names, action_names=self.action_names,
+            self.transitions, rewards, state_names=self.state_names, action_names=self.action_names,
             initial_state=self.initial_state, coordinates=self.coordinates,
         )  # fmt: skip
 

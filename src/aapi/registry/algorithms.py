@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 ALGORITHMS = PARTS["algorithm"]
 OLD_WORDS = {"untuned": "aapi (aapi.AAPI() without tuning; the paper's algorithm is aapi-paper)"}
 FLAG_NAMES = {"num_sampled": "sampled"}  # where they are not the names of arguments
-FLAG_ARGUMENTS = {flag: argument for argument, flag in FLAG_NAMES.items()}
 MADE_APART = ("phase_length", "evaluate", "exploration")
 # What algorithms are told that is no field of a part.
 ALGORITHM_SETTINGS = {
@@ -65,6 +64,12 @@ def _own(name: str) -> tuple[str, ...]:
     return tuple(FLAG_NAMES.get(each, each) for each in _parameters(name) if each not in MADE_APART)
 
 
+def _unexplained(name: str) -> set[str]:
+    """What an algorithm is told that is no field of its class, whose docstring would say what it is."""
+    length = {"phase_length"} & {*_parameters(name)}
+    return length | set(_own(name)) - settings_of("algorithm", name).keys()
+
+
 def takes(name: str, *, evaluation: bool = True) -> tuple[str, ...]:
     """The names of all settings of an algorithm; those of evaluations, too, unless `aapi` has its own evaluation."""
     if name not in ALGORITHMS:
@@ -85,7 +90,7 @@ def settings_for() -> dict[str, list[Usage]]:
     """Every setting there is, in order, with the algorithms and evaluations that take it."""
     found: dict[str, list[Usage]] = {}
     for name, setting in ALGORITHM_SETTINGS.items():
-        owners = tuple(each for each in ALGORITHMS if FLAG_ARGUMENTS.get(name, name) in _parameters(each))
+        owners = tuple(each for each in ALGORITHMS if name in _unexplained(each))
         if name in ("evaluation", "exploration"):
             owners = tuple(each for each in ALGORITHMS if _evaluates(each))
         found[name] = [Usage(setting, owners)]

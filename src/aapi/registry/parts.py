@@ -42,6 +42,7 @@ PARTS: dict[str, dict[str, str]] = {
         "centred-q": "aapi.learners.td:CentredQ",
         "rvi-q": "aapi.learners.td:RVIQ",
         "r-learning": "aapi.learners.td:RLearning",
+        "oomd": "aapi.learners.oomd:OOMD",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "evaluation": {
@@ -86,6 +87,7 @@ PARTS: dict[str, dict[str, str]] = {
         "centred-q": "aapi.learners.td:CentredQ",
         "rvi-q": "aapi.learners.td:RVIQ",
         "r-learning": "aapi.learners.td:RLearning",
+        "oomd": "aapi.learners.oomd:OOMD",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "features": {

@@ -25,7 +25,7 @@ BROWN, GREY = ("#8c564b", "#c08a7e"), ("#777777", "#9a9a9a")
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BROWN)
 KNOWN = {
     "aapi": BLUE, "aapi-paper": SKY, "politex": VERMILION, "rlsvi": GREEN, "ftrl": PURPLE, "greedy": ORANGE,
-    "uniform": GREY,
+    "oomd": BROWN, "uniform": GREY,
 }  # fmt: skip
 DASHES = ("solid", "dash", "dot", "dashdot")
 

@@ -9,6 +9,7 @@ from aapi.report.ablation import Ablation, ablations
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.formatting import candidate_text, format_interval, format_score, format_settings
 from aapi.report.tables import by_scale, failures, format_choice, format_regret, format_scores
+from aapi.statistics import compare_all
 from aapi.theory import PARTS
 
 if TYPE_CHECKING:
@@ -77,6 +78,33 @@ def comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
         for c in comparisons
     ]
     yield from _table(("problem", "comparison", "difference of means", "P(better)"), lines)
+
+
+def share_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Algorithms down, problems across: mean and worst run, as shares of λ*."""
+    problems = list(dict.fromkeys(row.plan.problem for row in rows))
+    by_place = {(row.plan.algorithm, row.plan.problem): row for row in rows}
+    lines = []
+    for algorithm in dict.fromkeys(row.plan.algorithm for row in rows):
+        cells = [by_place[algorithm, problem] for problem in problems]
+        shares = [(row.averages / row.plan.optimal_gain) if row.plan.optimal_gain else row.averages for row in cells]
+        lines.append((algorithm, *(f"{found.mean():.3f} ({found.min():.3f})" for found in shares)))
+    yield from _table(("", *problems), lines)
+
+
+def pair_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Of each algorithm: how often it earns more than another one, and less, over all problems and all others.
+
+    Verdicts are of permutation tests, corrected for all pairs on a problem (Holm).
+    """
+    counts: dict[str, list[int]] = {row.plan.algorithm: [0, 0, 0] for row in rows}
+    for problem in dict.fromkeys(row.plan.problem for row in rows):
+        found = {row.plan.algorithm: row.averages for row in rows if row.plan.problem == problem}
+        for pair in compare_all(found):
+            counts[pair.ours][1 - pair.verdict] += 1
+            counts[pair.theirs][1 + pair.verdict] += 1
+    order = sorted(counts, key=lambda name: counts[name][2] - counts[name][0])
+    yield from _table(("", "earns more", "no difference", "earns less"), [(n, *map(str, counts[n])) for n in order])
 
 
 def settings_lines(rows: Sequence[Row]) -> Iterator[str]:

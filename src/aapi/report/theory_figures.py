@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from aapi.theory import Growth
+
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY = (
     pair[0] for pair in (colours.BLUE, colours.ORANGE, colours.GREEN, colours.VERMILION, colours.PURPLE, colours.SKY)
 )
@@ -48,6 +50,14 @@ def write_theory_figures(
     return write_panels(files, formats, progress=progress)
 
 
+def write_growth_figure(
+    panels: Mapping[str, Mapping[str, Growth]], path: Path, *, formats: Sequence[str] = ("pdf", "png")
+) -> list[Path]:
+    """Draw the growth of regret, one panel for each title and one line for each algorithm. path: without its ending."""
+    drawn = {title: partial(_draw_growth, growths, exponents=len(panels) == 1) for title, growths in panels.items()}
+    return write_panels([(path, drawn, "one-column" if len(panels) == 1 else "two-column")], formats, progress=False)
+
+
 def _theory_figures(examined: Examination) -> Iterator[tuple[str, Panels]]:
     """Names, and panels by title."""
     decomposition = examined.analysis.decomposition
@@ -70,7 +80,7 @@ def _theory_figures(examined: Examination) -> Iterator[tuple[str, Panels]]:
         yield "relative-q", {"how Q changes with the policy": partial(_draw_relative_q, examined)}
     panels = {}
     if examined.growth:
-        panels["regret, with τ ~ T^⅔"] = partial(_draw_growth, examined)
+        panels["regret, with τ ~ T^⅔"] = partial(_draw_growth, examined.growth)
     if examined.exact:
         panels["exact Q, τ = 1"] = partial(_draw_exact, examined)
     if panels:
@@ -170,15 +180,15 @@ def _draw_relative_q(examined: Examination, axes: Axes, legend: Legend) -> None:
     axes.set(xlabel="max ‖π_k − π_{k−1}‖₁", ylabel="max |Q_k − Q_{k−1}|", xscale="log", yscale="log")
 
 
-def _draw_growth(examined: Examination, axes: Axes, legend: Legend) -> None:
-    style = styles(examined.growth)
-    for name, growth in examined.growth.items():
+def _draw_growth(growths: Mapping[str, Growth], axes: Axes, legend: Legend, exponents: bool = True) -> None:
+    style = styles(growths)
+    for name, growth in growths.items():
         found = confidence_band(growth.regrets.T)
         axes.errorbar(
             growth.steps, found.mean, yerr=[found.mean - found.lower, found.upper - found.mean], marker="o",
             color=style[name].colour, linestyle="", markersize=2.5, capsize=1.5,
         )  # fmt: skip
-        label = f"{name}: T^{growth.exponent.estimate:.2f}"
+        label = f"{name}: T^{growth.exponent.estimate:.2f}" if exponents else name
         legend[label] = draw_line(axes, growth.steps, growth.at(growth.steps), style[name])
     axes.set(xlabel="T", ylabel="regret", xscale="log", yscale="log")
 

@@ -82,6 +82,7 @@ class PhaseData:
         stretch's first.
     time: the steps taken in all when the next stretch begins. complete: whether the stretch is over; else it paused.
     streams: the random streams of the runs, (runs, 4), from which a learner draws, too; draws move them on.
+    reward_table: r(x, a) in this stretch, where rewards change, ([runs,] states, actions); None: that of the model.
     """
 
     states: AnyArray
@@ -93,6 +94,7 @@ class PhaseData:
     time: int = 0
     complete: bool = True
     streams: NDArray[np.uint64] = field(default_factory=no_streams)
+    reward_table: Array | None = None
 
     @property
     def steps(self) -> int:

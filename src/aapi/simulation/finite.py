@@ -69,8 +69,10 @@ class FiniteSimulation:
         states, actions = np.empty((2, runs, steps), dtype=np.int32)
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
         t, lanes = self.tables, -(-runs // -(-runs // LANES))  # groups of the same size, but for the last
+        changed = self.reward_table(stretch)
+        table = t.rewards if changed is None else changed
         taken, met = _step_loop(rule.choose, rule.learn, rule.on_policy)(
-            t.starts, t.thresholds, t.successors, t.alternatives, t.rewards, rule.q, rule.visits, rule.numbers,
+            t.starts, t.thresholds, t.successors, t.alternatives, table, rule.q, rule.visits, rule.numbers,
             rule.settings, rule.work, ends, limits, lanes, self.state, rule.next_actions, self.streams, states,
             actions, rewards, sums,
         )  # fmt: skip
@@ -80,7 +82,13 @@ class FiniteSimulation:
             states, actions, rewards = states[:, :taken], actions[:, :taken], rewards[:, :taken]
             sums = sums[:, : len(ends)]
         self.time += taken
-        return PhaseData(states, actions, rewards, self.state.copy(), sums, ends, self.time, complete, self.streams)
+        return PhaseData(
+            states, actions, rewards, self.state.copy(), sums, ends, self.time, complete, self.streams, changed
+        )
+
+    def reward_table(self, stretch: Stretch) -> NDArray[np.float64] | None:  # noqa: ARG002 - for others
+        """The rewards of a stretch, (states, actions), or one table for each run; None: those of the model."""
+        return None
 
     def _rule(self, stretch: Stretch) -> StepRule:
         """How to act: by the stretch's own rule, or by its policy, from which nothing is learnt meanwhile."""
@@ -113,10 +121,11 @@ def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
     ) -> Any:  # fmt: skip
         """Step all runs; the number of steps taken, and whether a limit, of one run, was met.
 
-        A step waits for the result of the one before, so several runs are stepped in turn.
+        A step waits for the result of the one before, so several runs are stepped in turn. table: the rewards of all
+        runs, or one table for each.
         """
         # Unsigned numbers index arrays without a check for negative ones, which lies on the path from x to x'.
-        num_runs, num_actions, one = state.size, np.uint64(table.shape[1]), np.uint64(1)
+        num_runs, num_actions, one = state.size, np.uint64(table.shape[-1]), np.uint64(1)
         x_of, totals = np.empty(num_lanes, dtype=np.uint64), np.empty(num_lanes)
         t, met = 0, False
         for start in range(0, num_runs, num_lanes):
@@ -136,7 +145,7 @@ def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
                         else:
                             s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
                             a = np.uint64(choose(q, visits, numbers, settings, work, run, x, to_unit(bits)))
-                        reward = table[x, a]
+                        reward = table[x, a] if table.ndim == 2 else table[run, x, a]
                         states[run, t] = x
                         actions[run, t] = a
                         rewards[run, t] = reward

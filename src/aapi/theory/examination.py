@@ -13,7 +13,7 @@ from aapi.theory import bounds
 from aapi.theory.analysis import Analysis, analysed_runs
 from aapi.theory.bounds import DELTA, BoundCheck, Constants, Theorem, attempt, check_bounds, constants
 from aapi.theory.evaluation_error import ErrorDecay, error_decay
-from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth, shortest_phase
+from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +80,7 @@ def _decays(
     refused: dict[str, str],
 ) -> dict[str, ErrorDecay]:  # fmt: skip
     """How errors decay with τ, for the first policy and a last one."""
-    lengths = doublings(max(64 * shortest_phase(algorithm), 1 << 14), LENGTHS)
+    lengths = doublings(max(64 * algorithm.inner.shortest_phase, 1 << 14), LENGTHS)
 
     def decay(policy: Array | None) -> ErrorDecay:
         if not isinstance(algorithm.inner, PolicyIteration):

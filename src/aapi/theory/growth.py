@@ -11,7 +11,7 @@ import numpy as np
 from aapi.batch import run, space_of
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput
-from aapi.evaluation import ExactQ, as_evaluation, exact_q_values
+from aapi.evaluation import ExactQ, exact_q_values
 from aapi.learners import PolicyIteration
 from aapi.mdp import FiniteMDP, solve
 from aapi.progress import progress_bar
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aapi.array_types import Array, Integers
+    from aapi.environments import ChangingRewards
     from aapi.features import Features
     from aapi.learners.learner import AnyLearner
 
@@ -50,13 +51,13 @@ def doublings(largest: int, count: int) -> list[int]:
 
 
 def regret_growth(
-    algorithm: AnyLearner, mdp: FiniteMDP, steps: Sequence[int], *, num_runs: int = 20, seed: int = 0,
+    algorithm: AnyLearner, mdp: FiniteMDP | ChangingRewards, steps: Sequence[int], *, num_runs: int = 20, seed: int = 0,
     power: float = 2.0 / 3.0, features: Features | None = None, threads: int = 1,
 ) -> Growth:  # fmt: skip
     """Run an algorithm for several T, its phase length scaled as T^power, and fit the exponent of its regret.
 
     The algorithm's own phase length is that of the largest T. Shorter ones are no shorter than the horizon of its
-    returns. A schedule stays as it is, and the phase lengths of the result are means.
+    returns. A schedule stays as it is, and the phase lengths of the result are means. power=0: all of one length.
     """
     if len(set(steps)) < 2:
         raise DoesNotExist(f"regret has no exponent: steps must be two different numbers at least, not {list(steps)}")
@@ -75,20 +76,16 @@ def regret_growth(
     return Growth(horizons, lengths, np.array(found), exponent, intercept.estimate)
 
 
-def _phase_lengths(algorithm: AnyLearner, mdp: FiniteMDP, horizons: Integers, power: float) -> Integers:
+def _phase_lengths(
+    algorithm: AnyLearner, mdp: FiniteMDP | ChangingRewards, horizons: Integers, power: float
+) -> Integers:
     """τ for each T; of a schedule, the mean."""
     if algorithm.phase_steps is None:
         space = space_of(mdp)
         phases = [max(1, algorithm.count_phases(steps, space)) for steps in horizons.tolist()]
         return np.asarray(horizons // np.array(phases))
     scaled = algorithm.phase_steps * (horizons / horizons[-1]) ** power
-    return np.asarray(np.maximum(scaled, shortest_phase(algorithm)).round().astype(int))
-
-
-def shortest_phase(algorithm: AnyLearner) -> int:
-    """The shortest phase by which an algorithm can evaluate policies: the length of its returns, if it has some."""
-    inner = algorithm.inner
-    return as_evaluation(inner.evaluate).shortest_phase if isinstance(inner, PolicyIteration) else 1
+    return np.asarray(np.maximum(scaled, algorithm.inner.shortest_phase).round().astype(int))
 
 
 def _fit_exponent(horizons: Integers, regrets: Array) -> list[Interval]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aapi.environments import ChangingRewards
 from aapi.errors import InvalidInput
 from aapi.evaluation import batched_q_values, exact_q_values
 from aapi.mdp import FiniteMDP, policy_values, solve
@@ -113,6 +114,8 @@ def without_rare(policies: Array) -> Array:
 
 def recorded(result: Result) -> tuple[Record, FiniteMDP]:
     """What was recorded, and the model; or an error that says how to get them."""
+    if isinstance(result.env, ChangingRewards):
+        raise InvalidInput("the rewards of this problem change from phase to phase: use aapi.theory.hindsight")
     if not isinstance(result.env, FiniteMDP):
         raise InvalidInput(f"exact values need a finite model, and {result.env.name} has none")
     if result.record is None:
