@@ -79,6 +79,7 @@ bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/theory.py
 	.venv-bench/bin/python benchmarks/all_data.py
 	.venv-bench/bin/python benchmarks/large.py
+	.venv-bench/bin/python benchmarks/rivals.py
 	.venv-bench/bin/python benchmarks/online.py
 
 # Stable-Baselines3 on our environments; apart, because it needs torch.
