@@ -89,6 +89,25 @@ def agent_hashes(algorithm, make, features, pieces) -> list[str]:
     return [digest(*rewards, agent.total_reward), digest(*policies), digest(*q_hats)]
 
 
+def one_run_hashes(algorithm, env, features, steps) -> list[str]:
+    """The same of one run, for learners whose runs fall out of step."""
+    rewards, policies, q_hats = [], [], []
+    for phase in aapi.play(algorithm, simulator(env, features, SEED)([0]), steps):
+        rewards.append(phase.data.rewards)
+        policies.append(phase.next_policy)
+        if phase.q_hat is not None:
+            q_hats.append(phase.q_hat)
+    return [digest(*rewards), digest(*policies), digest(*q_hats)]
+
+
+def model_based(**more):
+    """Learners that plan in a model, for one run. more: the range of rewards, where no model says it."""
+    for rewards in ("known", "beta", "normal"):
+        yield f"psrl {rewards}", aapi.PSRL(rewards=rewards, **more)
+    yield "psrl wide", aapi.PSRL(prior=2.0, width=1.5, **more)
+    yield "rmax", aapi.RMAX(known_after=3, **more)
+
+
 def own_features(observation):
     return np.array([1.0, observation[0], observation[2], observation[2] * observation[3]])
 
@@ -168,6 +187,9 @@ def batch_cases():
             yield f"{name} {called}", (hashes, algorithm, env, features, 2000)
     for learner, (called, env) in itertools.product(by_steps(), {"ergodic": ring, "river": river}.items()):
         yield f"{learner!r} {called}", (hashes, learner, env, None, 3000)
+        for kind, algorithm in model_based():
+            yield f"{kind} {called}", (one_run_hashes, algorithm, env, features, 1000)
+        yield f"imed-rl {called}", (hashes, aapi.IMEDRL(), env, features, 1000)
     yield from vector_cases()
 
 
@@ -248,6 +270,9 @@ def agent_cases():
     for name, algorithm in optimists(reward_low=0.0, reward_high=1.0).items():
         yield f"agent {name} lake", (agent_hashes, algorithm, lake, None, pieces)
     yield "agent rlsvi lake", (agent_hashes, rlsvi, lake, None, pieces)
+    told = {"reward_low": 0.0, "reward_high": 1.0}
+    for kind, algorithm in (*model_based(**told), ("imed-rl", aapi.IMEDRL(**told))):
+        yield f"agent {kind} lake", (agent_hashes, algorithm, lake, None, pieces)
     yield "agent oomd lake", (agent_hashes, aapi.OOMD(phase_length=60, window=5), lake, None, pieces)
     yield "agent rlsvi cart", (agent_hashes, rlsvi, cart, Fourier(order=1), pieces)
 

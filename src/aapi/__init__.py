@@ -34,9 +34,12 @@ if TYPE_CHECKING:
     from aapi.batch import run
     from aapi.learners import (
         AAPI,
+        IMEDRL,
         KLUCRL,
         OOMD,
+        PSRL,
         RLSVI,
+        RMAX,
         RVIQ,
         SCAL,
         UCRL2,
@@ -60,9 +63,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _LEARNERS = (
-    "AAPI", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa", "Exploring", "GreedyAPI", "KLUCRL",
-    "Learner", "OOMD", "OptimisticQ", "PolicyIteration", "Politex", "RLSVI", "RLearning", "RVIQ", "SCAL", "UCRL2",
-    "UCRL2B", "Uniform", "play",
+    "AAPI", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa", "Exploring", "GreedyAPI", "IMEDRL",
+    "KLUCRL", "Learner", "OOMD", "OptimisticQ", "PSRL", "PolicyIteration", "Politex", "RLSVI", "RLearning", "RMAX",
+    "RVIQ", "SCAL", "UCRL2", "UCRL2B", "Uniform", "play",
 )  # fmt: skip
 _HOME = {
     "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
@@ -70,9 +73,12 @@ _HOME = {
 _MOVED = {"algorithms": "learners", "names": "registry"}
 __all__ = [
     "AAPI",
+    "IMEDRL",
     "KLUCRL",
     "OOMD",
+    "PSRL",
     "RLSVI",
+    "RMAX",
     "RVIQ",
     "SCAL",
     "UCRL2",
@@ -93,6 +99,7 @@ __all__ = [
     "Result",
     "Uniform",
     "agent",
+    "algorithms",
     "approximation",
     "environments",
     "errors",
@@ -105,6 +112,7 @@ __all__ = [
     "load",
     "mdp",
     "memory",
+    "names",
     "play",
     "registry",
     "run",

@@ -110,14 +110,20 @@ LEARNERS = {
     "traces": aapi.AAPI(phase_length=100, evaluate=LSTD(trace=0.5)),
     "window": aapi.AAPI(phase_length=100, evaluate=LSTD(trace=0.5, reuse="window", window=250)),
     "rlsvi": aapi.RLSVI(phase_length=100, horizon=5, memory=250),
+    "psrl": aapi.PSRL(reward_low=0.0, reward_high=1.0),
+    "psrl-beta": aapi.PSRL(rewards="beta", reward_low=0.0, reward_high=1.0),
+    "psrl-normal": aapi.PSRL(rewards="normal"),
+    "rmax": aapi.RMAX(known_after=3, reward_low=0.0, reward_high=1.0),
+    "imed-rl": aapi.IMEDRL(reward_low=0.0, reward_high=1.0),
 }
+ON_TABLES = ("traces", "patient", "psrl", "psrl-beta", "psrl-normal", "rmax", "imed-rl")
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("make", [lakes, carts])
 def test_in_pieces_and_from_files(tmp_path, name, make):
     """Learning in pieces, saved and loaded between them, is learning in one go."""
-    if make is carts and name in ("traces", "patient"):
+    if make is carts and name in ON_TABLES:
         pytest.skip("needs countable states")
     features = None if make is lakes else Fourier(order=1)
     whole = aapi.Agent(LEARNERS[name], make(), features, seed=1).learn(1401)

@@ -35,7 +35,7 @@ def test_json_is_what_the_library_gives(capsys):
     assert facts["steps_per_second"] == pytest.approx(25_000 / facts["seconds"])
 
 
-@pytest.mark.parametrize("algorithm", ["aapi", "aapi-paper", "politex", "ftrl", "greedy", "rlsvi"])
+@pytest.mark.parametrize("algorithm", ["aapi", "aapi-paper", "politex", "ftrl", "greedy", "rlsvi", "psrl", "rmax"])
 @pytest.mark.parametrize("problem", ["ergodic", "deep-sea --size 4", "river-swim", "access-control", "garnet"])
 def test_every_algorithm_runs_on_every_problem_with_its_defaults(capsys, algorithm, problem):
     arguments = f"run {problem} --algorithm {algorithm} --steps 3000 --runs 2".split()

@@ -18,6 +18,7 @@ ALGORITHMS = {
     "politex": aapi.Politex(phase_length=50, evaluate=MonteCarlo(horizon=8, centre=True)),
     "exact": aapi.AAPI(phase_length=25, evaluate=ExactQ(), norm="span"),
     "rlsvi": aapi.RLSVI(phase_length=50, horizon=6),
+    "imed-rl": aapi.IMEDRL(),
     "oomd": aapi.OOMD(phase_length=50, window=6),
     "untuned": aapi.AAPI(),
     "sampled Q": aapi.AAPI(phase_length=40, evaluate=PosteriorSampled(), side_information=Predicted(), norm="span"),

@@ -51,6 +51,9 @@ ON_WEIGHTS = {
 }
 ALONE = {  # of one run
     "patient": aapi.Politex(phase_length=30, evaluate=RETURNS, exploration=(Discovery(patience=40),)),
+    "psrl": aapi.PSRL(),
+    "psrl, normal rewards": aapi.PSRL(rewards="normal"),
+    "rmax": aapi.RMAX(known_after=4),
 }
 CASES = {
     **{f"{name} on tables": (learner, ergodic(4, 3), OneHot(), 3) for name, learner in ON_TABLES.items()},

@@ -118,6 +118,7 @@ def _add_algorithm(command: Parser, exact: bool, default: str) -> None:
     from aapi.approximation import NORMS
     from aapi.evaluation.projected import REUSE
     from aapi.improvement.learning_rate import SCHEDULES
+    from aapi.learners.psrl import REWARDS
     from aapi.learners.rlsvi import FORMS
     from aapi.registry.algorithms import ALGORITHMS, settings_for
     from aapi.registry.parts import PARTS
@@ -128,7 +129,7 @@ def _add_algorithm(command: Parser, exact: bool, default: str) -> None:
     )  # fmt: skip
     group = command.add_argument_group("the algorithm (defaults depend on the problem, and are printed)")
     choices = {
-        "norm": NORMS, "schedule": SCHEDULES, "reuse": REUSE, "form": FORMS,
+        "norm": NORMS, "schedule": SCHEDULES, "reuse": REUSE, "form": FORMS, "rewards": REWARDS,
         "evaluation": tuple(each for each in PARTS["evaluation"] if exact or each != "exact"),
         "side_information": tuple(PARTS["side_information"]),
     }  # fmt: skip

@@ -117,6 +117,8 @@ def read_algorithms(
     from aapi.registry.algorithms import make_algorithm, takes
 
     algorithm, settings = arguments.read_algorithm_for(options, problem)
+    if "phase_length" not in settings:
+        raise InvalidInput(f"the theory is of phases, and {options.algorithm} has none: choose another algorithm")
     algorithms, given = {options.algorithm: algorithm}, arguments.given_settings(options)
     evaluates = "evaluation" in takes(options.algorithm)
     shared = {name: given[name] for name in takes("greedy") if name in given and evaluates}

@@ -23,6 +23,7 @@ from aapi.experiments.sources import library_sources, source_version
 from aapi.features import Features, VectorFeatures
 from aapi.learners import RLSVI, Exploring, Learner, Uniform
 from aapi.learners.learner import AnyLearner
+from aapi.learners.model_based import ModelBased
 from aapi.mdp import FiniteMDP, policy_values, solve
 from aapi.presets import agent_settings, problem_settings
 from aapi.registry.algorithms import make_algorithm
@@ -192,7 +193,7 @@ class Configuration:
         sweeps = self.algorithm.horizon if isinstance(self.algorithm, RLSVI) else 0
         env, phases = self.problem.make_model(), self.num_phases
         if isinstance(env, FiniteMDP):
-            planning = 2e-5 * env.num_states if isinstance(self.algorithm, Exploring) else 0.0
+            planning = 2e-5 * env.num_states if isinstance(self.algorithm, Exploring | ModelBased) else 0.0
             return 4e-8 * self.steps + phases * (env.num_states * env.num_actions * (5e-8 + 3e-8 * sweeps) + planning)
         return 1e-5 * self.steps + phases * sweeps * 4e-3
 

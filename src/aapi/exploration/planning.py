@@ -12,11 +12,14 @@ from aapi.memory.model import order_by_pair
 if TYPE_CHECKING:
     from aapi.array_types import Array, Integers
     from aapi.memory import Counts
+    from aapi.memory.posterior import SparseModel
 
 
 SWEEPS = 20  # for each state, at the most: longer than any way through the model
 WORK = 100_000_000  # transitions looked at, at the most: where a model is large, some accuracy is given up
 DAMPING = 0.1  # of staying where one is, so that nothing is periodic
+STRONG_DAMPING = 0.5  # where actions are questioned but now and then, and models may be nearly periodic
+EVALUATIONS = 15
 ACCURACY = 1e-3
 TIE = 1e-9
 
@@ -40,6 +43,39 @@ def plan(
     return policies, gains
 
 
+def plan_in(
+    model: SparseModel, states: Integers, rewards: Array, values: Array, accuracy: float
+) -> tuple[Array, Array, float, float]:
+    """A policy that is optimal in a model of some states, its Q, both (states, actions), its gain, and its gap.
+
+    Q(x, a) = r(x, a) − gain + Σ P(y|x, a) v(y). No policy has a gain that is larger by more than the gap, which is at
+    most `accuracy` times the gain or a tenth of the spread of rewards, unless a bound on the work was met before. Ties
+    share. Other states have a uniform policy, and Q = 0. values: v to begin with, (states,), and what was found.
+    """
+    policy, scores = np.full(rewards.shape, 1.0 / rewards.shape[1]), np.zeros(rewards.shape)
+    gain, gap = _plan_in(*model, states, rewards, accuracy, values, scores, policy)
+    return policy, scores, float(gain), float(gap)
+
+
+@kernel
+def _plan_in(
+    begins: Any, after: Any, chances: Any, states: Any, rewards: Any, accuracy: Any, values: Any, scores: Any,
+    policy: Any,
+) -> Any:  # fmt: skip
+    lowest = np.inf  # from which rewards are counted: a gap is as small as gains are
+    for x in states:
+        lowest = min(lowest, rewards[x].min())
+    above, work = rewards - lowest, after.size + states.size
+    effort = (accuracy, STRONG_DAMPING, EVALUATIONS)
+    gain, gap = optimise(states, begins, after, chances, above, effort, work, values, scores)
+    spread = spread_of(states, rewards)
+    for x in states:
+        share_among_best(scores[x], TIE * spread, policy[x])
+        for a in range(rewards.shape[1]):
+            scores[x, a] -= gain
+    return gain + lowest, gap
+
+
 @kernel
 def _plan(
     pairs: Any, successors: Any, sizes: Any, current: Any, visits: Any, runs: Any, weights: Any, rewards: Any,
@@ -47,7 +83,7 @@ def _plan(
 ) -> None:  # fmt: skip
     num_states, num_actions = rewards.shape[1:]
     begins = np.empty(num_states * num_actions + 1, dtype=np.int64)
-    rest, values, updated = np.empty(num_states * num_actions), np.empty(num_states), np.empty(num_states)
+    rest, values = np.empty(num_states * num_actions), np.empty(num_states)
     scores = np.empty((num_states, num_actions))
     for i in range(runs.size):
         run = runs[i]
@@ -58,34 +94,94 @@ def _plan(
         for e in range(size):
             rest[pairs[run, e]] -= weights[run, e]
         states = _within_reach(current[run], num_states, num_actions, begins, after)
+        all_after, all_chances = _with_the_rest(states, begins, after, chances, visits[run], rest, elsewhere[run])
         values[:] = 0.0
-        spread = _spread(states, rewards[run])
-        for _ in range(min(SWEEPS * states.size, WORK // (size + states.size)) + 200):
-            low, high = np.inf, -np.inf
-            for x in states:
-                top = -np.inf
-                for a in range(num_actions):
-                    pair = x * num_actions + a
-                    score = rewards[run, x, a]
-                    if visits[run, x, a] > 0.0:
-                        score += rest[pair] * values[states[int(elsewhere[run, x, a] * states.size)]]
-                        for e in range(begins[pair], begins[pair + 1]):
-                            score += chances[e] * values[after[e]]
-                    else:
-                        score += values[x]
-                    scores[x, a] = score
-                    top = max(top, score)
-                updated[x] = (1.0 - DAMPING) * top + DAMPING * values[x]
-                low, high = min(low, updated[x] - values[x]), max(high, updated[x] - values[x])
-            offset = updated[states[0]]
-            for x in states:
-                values[x] = updated[x] - offset
-            if high - low <= ACCURACY * max(abs(high), 0.1 * spread):
-                break
-        gains[i] = 0.5 * (low + high) / (1.0 - DAMPING)
+        gains[i], _ = optimise(
+            states, begins, all_after, all_chances, rewards[run], (ACCURACY, DAMPING, 0), size + states.size, values,
+            scores,
+        )  # fmt: skip
         policies[run] = 1.0 / num_actions
+        spread = spread_of(states, rewards[run])
         for x in states:
-            _spread_over_best(scores[x], TIE * spread, policies[run, x])
+            share_among_best(scores[x], TIE * spread, policies[run, x])
+
+
+@kernel
+def _with_the_rest(states: Any, begins: Any, after: Any, chances: Any, visits: Any, rest: Any, elsewhere: Any) -> Any:
+    """The transitions of each pair behind one more, to where the rest of its probability leads; moves `begins`."""
+    num_actions = visits.shape[1]
+    all_after = np.empty(after.size + rest.size, dtype=np.int64)
+    all_chances = np.empty(after.size + rest.size)
+    for x in states:
+        for a in range(num_actions):
+            pair = x * num_actions + a
+            start = begins[pair] + pair
+            tried = visits[x, a] > 0.0
+            all_after[start] = states[int(elsewhere[x, a] * states.size)] if tried else x
+            all_chances[start] = rest[pair] if tried else 1.0
+            for e in range(begins[pair], begins[pair + 1]):
+                all_after[e + pair + 1], all_chances[e + pair + 1] = after[e], chances[e]
+    for pair in range(begins.size):
+        begins[pair] += pair
+    return all_after, all_chances
+
+
+@kernel
+def optimise(
+    states: Any, begins: Any, after: Any, chances: Any, rewards: Any, effort: Any, work: Any, values: Any, scores: Any
+) -> Any:  # fmt: skip
+    """Damped relative value iteration in a sparse model: its best gain, and how far apart the bounds on that are.
+
+    scores(x, a) = r(x, a) + Σ P(y|x, a) v(y),  v(x) ← (1 − δ) max_a scores(x, a) + δ v(x), less that of the first of
+    `states`. The smallest and the largest change of v(x), over 1 − δ, bound the gain (Odoni 1969), whatever v is.
+
+    begins, after, chances: pair x · actions + a leads to after[e] with the probability chances[e], e from begins[pair]
+    to before begins[pair + 1]. values: v to begin with, and what was found. work: transitions looked at in a sweep.
+    effort: the accuracy, δ, and the sweeps between two of these in which the actions that were best are not questioned
+    (modified policy iteration; Puterman and Shin 1978).
+    """
+    num_actions, (accuracy, damping, evaluations) = rewards.shape[1], effort
+    updated, spread, best = np.empty(values.size), spread_of(states, rewards), np.empty(values.size, dtype=np.int64)
+    low, high = -np.inf, np.inf
+    for _ in range(min(SWEEPS * states.size, WORK // work) // (1 + evaluations) + 200):
+        low, high = np.inf, -np.inf
+        for x in states:
+            top = -np.inf
+            for a in range(num_actions):
+                pair = x * num_actions + a
+                score = rewards[x, a]
+                for e in range(begins[pair], begins[pair + 1]):
+                    score += chances[e] * values[after[e]]
+                scores[x, a] = score
+                if score > top:
+                    top, best[x] = score, a
+            updated[x] = (1.0 - damping) * top + damping * values[x]
+            low, high = min(low, updated[x] - values[x]), max(high, updated[x] - values[x])
+        offset = updated[states[0]]
+        for x in states:
+            values[x] = updated[x] - offset
+        if high - low <= accuracy * max(abs(high), 0.1 * spread):
+            break
+        for _ in range(evaluations):
+            _evaluate(states, begins, after, chances, rewards, best, damping, values, updated)
+    return 0.5 * (low + high) / (1.0 - damping), (high - low) / (1.0 - damping)
+
+
+@kernel
+def _evaluate(
+    states: Any, begins: Any, after: Any, chances: Any, rewards: Any, actions: Any, damping: Any, values: Any,
+    updated: Any,
+) -> None:  # fmt: skip
+    """A sweep that follows these actions."""
+    for x in states:
+        pair = x * rewards.shape[1] + actions[x]
+        score = rewards[x, actions[x]]
+        for e in range(begins[pair], begins[pair + 1]):
+            score += chances[e] * values[after[e]]
+        updated[x] = (1.0 - damping) * score + damping * values[x]
+    offset = updated[states[0]]
+    for x in states:
+        values[x] = updated[x] - offset
 
 
 @kernel
@@ -109,7 +205,7 @@ def _within_reach(current: Any, num_states: Any, num_actions: Any, begins: Any, 
 
 
 @kernel
-def _spread(states: Any, rewards: Any) -> Any:
+def spread_of(states: Any, rewards: Any) -> Any:
     """The highest minus the lowest reward in some states."""
     low, high = np.inf, -np.inf
     for x in states:
@@ -119,7 +215,8 @@ def _spread(states: Any, rewards: Any) -> Any:
 
 
 @kernel
-def _spread_over_best(scores: Any, tie: Any, probabilities: Any) -> None:
+def share_among_best(scores: Any, tie: Any, probabilities: Any) -> None:
+    """The same probability for all actions whose score is the highest, up to `tie`."""
     top = scores.max()
     count = 0
     for a in range(scores.size):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 COUNTS = CountTransitions()
+ACCURACY = 1e-4  # of plans
 
 
 class Plan(NamedTuple):

@@ -119,6 +119,8 @@ def _gamma(stream: Any, shape: Any, work: Any) -> Any:
         z = work[0]
         root = 1.0 + slope * z
         if root > 0.0:
-            cube = root * root * root
-            if log(1.0 - draw(stream)) < 0.5 * z * z + third * (1.0 - cube + log(cube)):
+            cube, u = root * root * root, 1.0 - draw(stream)
+            if u < 1.0 - 0.0331 * (z * z) * (z * z):  # then the test below holds, too
+                return third * cube
+            if log(u) < 0.5 * z * z + third * (1.0 - cube + log(cube)):
                 return third * cube

@@ -50,6 +50,11 @@ class RewardMoments(Memory):
         _add(data.states, data.actions, data.rewards, self.visits, self.means, self.deviations)
         return self
 
+    def overall(self) -> tuple[float, float]:
+        """Mean and variance of all rewards of the first run; (0, 1) before there are any, the variance never 0."""
+        mean, variance = _overall(self.visits[0], self.means[0], self.deviations[0])
+        return float(mean), float(variance)
+
     def check_steps(self, steps: int) -> None:
         """Every step is counted."""
         if not (self.visits.sum(axis=(1, 2)) == steps).all() or self.deviations.min() < 0.0:
@@ -66,3 +71,19 @@ def _add(states: Any, actions: Any, rewards: Any, visits: Any, means: Any, devia
             before = reward - means[run, x, a]
             means[run, x, a] += before / visits[run, x, a]
             deviations[run, x, a] += before * (reward - means[run, x, a])
+
+
+@kernel
+def _overall(visits: Any, means: Any, deviations: Any) -> Any:
+    count, centre, total = 0.0, 0.0, 0.0
+    for x in range(visits.shape[0]):
+        for a in range(visits.shape[1]):
+            if visits[x, a] > 0.0:
+                away = means[x, a] - centre
+                total += deviations[x, a] + away * away * count * visits[x, a] / (count + visits[x, a])
+                count += visits[x, a]
+                centre += away * visits[x, a] / count
+    if count == 0.0:
+        return 0.0, 1.0
+    variance = total / count
+    return centre, variance if variance > 0.0 else (centre * centre if centre != 0.0 else 1.0)
