@@ -185,11 +185,11 @@ def batch_cases():
             yield f"rlsvi {form} {called}", (hashes, algorithm, env, features, 1000)
         for name, algorithm in optimists().items():
             yield f"{name} {called}", (hashes, algorithm, env, features, 2000)
-    for learner, (called, env) in itertools.product(by_steps(), {"ergodic": ring, "river": river}.items()):
-        yield f"{learner!r} {called}", (hashes, learner, env, None, 3000)
         for kind, algorithm in model_based():
             yield f"{kind} {called}", (one_run_hashes, algorithm, env, features, 1000)
         yield f"imed-rl {called}", (hashes, aapi.IMEDRL(), env, features, 1000)
+    for learner, (called, env) in itertools.product(by_steps(), {"ergodic": ring, "river": river}.items()):
+        yield f"{learner!r} {called}", (hashes, learner, env, None, 3000)
     yield from vector_cases()
 
 

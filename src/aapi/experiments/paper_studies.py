@@ -141,9 +141,18 @@ ABLATION = Study(
     ],
 )  # fmt: skip
 # Rivals with published constants, and with one setting tuned over five values.
-WIDTHS = [0.001, 0.01, 0.03, 0.1, 0.3]
+WIDTHS = [0.001, 0.003, 0.01, 0.03, 0.1]
+NARROW = [0.0003, 0.001, 0.003, 0.01, 0.03]
 EPSILONS = [0.3, 0.1, 0.03, 0.01, 0.003]
 RIVALS_TUNED: dict[str, Table] = {
+    "ucrl2": {"width": WIDTHS},
+    "ucrl2b": {"width": NARROW},
+    "kl-ucrl": {"width": WIDTHS},
+    "scal": {"width": NARROW},
+    "psrl": {"width": [0.1, 0.3, 0.5, 0.7, 1.5]},
+    "rmax": {"known_after": [1, 3, 10, 30, 100]},
+    "imed-rl": {"width": [0.1, 0.3, 0.5, 0.7, 1.5]},
+    "oomd": {"eta": [0.0003, 0.001, 0.003, 0.03, 0.1]},
     "optimistic-q": {"width": [0.0003, 0.001, 0.003, 0.01, 0.1]},
     "differential-q": {"epsilon": EPSILONS},
     "differential-sarsa": {"epsilon": EPSILONS},
@@ -151,9 +160,13 @@ RIVALS_TUNED: dict[str, Table] = {
     "r-learning": {"epsilon": EPSILONS},
     "centred-q": {"epsilon": EPSILONS},
 }
+SPANS = [1.0, 1.0, 1.0, 6.4, 15.0, 26.0, 34.0, 74.0, 114.0]  # of the optimal bias of each problem, rounded up, for SCAL
 RIVALS = Study(
     name="rivals", steps=200_000, runs=20, tuning_runs=5,
-    problems=[{k: v for k, v in problem.items() if k != "settings_for"} for problem in UNTUNED.problems],
+    problems=[
+        {**problem, "settings_for": {"scal": {"span": span}}}
+        for problem, span in zip(UNTUNED.problems, SPANS, strict=True)
+    ],
     algorithms=[
         UNTUNED_AAPI,
         {"name": "greedy", "label": "greedy, same parts", **PARTS},
