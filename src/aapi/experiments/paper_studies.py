@@ -164,7 +164,7 @@ SPANS = [1.0, 1.0, 1.0, 6.4, 15.0, 26.0, 34.0, 74.0, 114.0]  # of the optimal bi
 RIVALS = Study(
     name="rivals", steps=200_000, runs=20, tuning_runs=5,
     problems=[
-        {**problem, "settings_for": {"scal": {"span": span}}}
+        {**problem, "settings_for": {label: {"span": span} for label in ("scal", "scal, tuned")}}
         for problem, span in zip(UNTUNED.problems, SPANS, strict=True)
     ],
     algorithms=[
