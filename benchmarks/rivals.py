@@ -70,7 +70,6 @@ def psrl_main(steps: int = 200_000, runs: int = 4) -> None:
             ("TSDE", aapi.PSRL(rewards="beta", prior=prior), lambda size=size: PSRL(*size, 0.05), 1),
             ("IMED-RL", aapi.IMEDRL(), lambda size=size: IMEDRL(*size), 50),  # the first 2 % of the steps
         ):
-
             count = steps // part
 
             def ours(learner: AnyLearner = learner, mdp: FiniteMDP = mdp, count: int = count) -> float:
