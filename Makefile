@@ -100,6 +100,7 @@ node_modules/.installed: package.json
 
 .venv-bench/.installed: .venv-bench/bin/python pyproject.toml benchmarks/requirements.txt
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . --requirement benchmarks/requirements.txt
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps statisticalrl-learners==2.2507  # it pins an old NumPy
 	@touch $@
 
 .venv-interop/.installed: .venv-interop/bin/python pyproject.toml interop/requirements.txt

@@ -1,17 +1,25 @@
-"""Rivals against other people's implementations of them, on the same problem for as many steps. Run by `make bench`."""
+"""Rivals of AAPI against other implementations of them: the same problem, the same steps. Run by `make bench`.
+
+UCRL2, UCRL2B, KL-UCRL, PSRL and IMED-RL of StatisticalRL (statisticalrl-learners, plain Python): our plans in the first
+three are at least as exact as its own at every step. rlberry has no learner of this family. Where StatisticalRL is not
+installed, it says so.
+"""
 
 from __future__ import annotations
 
-import random
-from bisect import bisect
+import contextlib
+import io
+import math
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from learning import in_turn, median_ratio
+import scipy.sparse
+from learning import in_turn, median_ratio, seconds
 
 import aapi
-from aapi.environments import ergodic
+from aapi.environments import ergodic, river_swim
 from aapi.learners.learner import LONGEST
 
 if TYPE_CHECKING:
@@ -21,6 +29,38 @@ if TYPE_CHECKING:
     from aapi.learners.model_based import EpisodeState
     from aapi.mdp import FiniteMDP
 
+DELTA, RUNS = 0.05, 20
+
+
+def peers() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
+    """Ours and theirs, by name."""
+    vars(np).setdefault("infty", np.inf)  # theirs were written for NumPy 1
+    from statisticalrl_learners.MDPs_discrete.KLUCRL import KLUCRL
+    from statisticalrl_learners.MDPs_discrete.UCRL2 import UCRL2
+    from statisticalrl_learners.MDPs_discrete.UCRL2B import UCRL2B
+
+    return {"UCRL2": (aapi.UCRL2, UCRL2), "UCRL2B": (aapi.UCRL2B, UCRL2B), "KL-UCRL": (aapi.KLUCRL, KLUCRL)}
+
+
+def play(peer: Any, model: FiniteMDP, num_steps: int) -> tuple[float, float]:
+    """Let a learner of theirs act in a model: its share of λ_*, and its seconds without those of the model."""
+    generator = np.random.default_rng(1)
+    rows = scipy.sparse.csr_array(model.transitions.reshape(-1, model.num_states)).toarray()
+    chances = np.cumsum(rows, axis=1).reshape(model.num_states, model.num_actions, -1)
+    np.random.seed(1)  # noqa: NPY002 - theirs draw from it
+    x, earned, spent = int(model.initial_state), 0.0, 0.0
+    start = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()):
+        peer.reset(x)
+        for draw in generator.random(num_steps):
+            a = peer.play(x)
+            begun = time.perf_counter()
+            y, reward = int(np.searchsorted(chances[x, a], draw, side="right")), float(model.rewards[x, a])
+            spent += time.perf_counter() - begun
+            peer.update(x, a, reward, y)
+            x, earned = y, earned + reward
+    return earned / num_steps, time.perf_counter() - start - spent
+
 
 @dataclass(frozen=True, kw_only=True)
 class PSRLDoubling(aapi.PSRL):
@@ -29,21 +69,6 @@ class PSRLDoubling(aapi.PSRL):
     def longest(self, state: EpisodeState) -> int:  # noqa: ARG002
         """Episodes are not bounded."""
         return LONGEST
-
-
-def psrl_peer_steps(mdp: FiniteMDP, agent: object, steps: int) -> float:
-    """Let an agent of StatisticalRL act, with rewards scaled to [0, 1]; the average reward."""
-    P = np.reshape(mdp.transitions, (-1, mdp.num_states))
-    sums, scaled = P.cumsum(axis=1).tolist(), ((mdp.rewards - mdp.rewards.min()) / np.ptp(mdp.rewards)).tolist()
-    x, earned, last = mdp.initial_state, 0.0, mdp.num_states - 1
-    agent.reset(x)
-    for _ in range(steps):
-        a = int(agent.play(x))
-        y = min(bisect(sums[x * mdp.num_actions + a], random.random()), last)  # noqa: S311
-        agent.update(x, a, scaled[x][a], y)
-        earned += float(mdp.rewards[x, a])
-        x = y
-    return earned / steps
 
 
 def psrl_compare(name: str, ours: Callable[[], float], theirs: Callable[[], float], steps: tuple[int, int]) -> None:
@@ -76,10 +101,38 @@ def psrl_main(steps: int = 200_000, runs: int = 4) -> None:
                 return float(aapi.run(learner, mdp, count, runs).cumulated[:, -1].mean() / count)
 
             def theirs(make: Callable[[], object] = make, mdp: FiniteMDP = mdp, count: int = count) -> float:
-                return psrl_peer_steps(mdp, make(), count)
+                return play(make(), mdp, count)[0]
 
             psrl_compare(name, ours, theirs, (count * runs, count))
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Every learner on two problems, on one thread."""
+    try:
+        both = peers()
+    except ImportError:
+        print("StatisticalRL is not installed: pip install --no-deps statisticalrl-learners")
+        return
+    problems = (
+        ("ergodic (10, 2)", ergodic(10, 2), 1_000_000),
+        ("ergodic (20, 5)", ergodic(20, 5), 200_000),
+        ("RiverSwim (6)", river_swim(6), 200_000),
+    )
+    print(f"seconds for a run, ours the mean of {RUNS} runs on one thread; in brackets, the share of λ_*")
+    for name, (ours, theirs) in both.items():
+        for called, model, num_steps in problems:
+            learner = ours(delta=DELTA, accuracy=1.0 / math.sqrt(num_steps))  # theirs stops at a gap of 1/t or more
+            best = aapi.run(learner, model, num_steps, RUNS)  # compiles, too
+            spent = min(seconds(lambda: aapi.run(learner, model, num_steps, RUNS)) for _ in range(3)) / RUNS  # noqa: B023
+            gain, slow = play(theirs(model.num_states, model.num_actions, DELTA), model, num_steps)
+            share = best.cumulated[:, -1].mean() / num_steps / best.optimal_gain
+            print(
+                f"  {name:8} {called:16} {num_steps} steps: ours {spent:8.4f} s ({share:.3f}), StatisticalRL "
+                f"{slow:7.2f} s ({gain / best.optimal_gain:.3f}), {slow / spent:6.0f} x",
+                flush=True,
+            )
     psrl_main()
+
+
+if __name__ == "__main__":
+    main()

@@ -53,8 +53,8 @@ def policy_arrays(policy):
 
 
 def stages(algorithm, env, features, steps):
-    """Every phase of a batch."""
-    return aapi.play(algorithm, simulator(env, features, SEED)(range(RUNS)), steps)
+    """Every phase of a batch, or of one run of a learner whose runs fall out of step."""
+    return aapi.play(algorithm, simulator(env, features, SEED)(range(RUNS if algorithm.lockstep else 1)), steps)
 
 
 def hashes(algorithm, env, features, steps) -> list[str]:
@@ -87,17 +87,6 @@ def agent_hashes(algorithm, make, features, pieces) -> list[str]:
             own = {} if features is None or not callable(features) else {"features": features}
             agent = aapi.load(Path(folder) / "agent", env=make(), **own)
     return [digest(*rewards, agent.total_reward), digest(*policies), digest(*q_hats)]
-
-
-def one_run_hashes(algorithm, env, features, steps) -> list[str]:
-    """The same of one run, for learners whose runs fall out of step."""
-    rewards, policies, q_hats = [], [], []
-    for phase in aapi.play(algorithm, simulator(env, features, SEED)([0]), steps):
-        rewards.append(phase.data.rewards)
-        policies.append(phase.next_policy)
-        if phase.q_hat is not None:
-            q_hats.append(phase.q_hat)
-    return [digest(*rewards), digest(*policies), digest(*q_hats)]
 
 
 def model_based(**more):
@@ -184,9 +173,31 @@ def batch_cases():
             algorithm = aapi.RLSVI(phase_length=100, horizon=12, form=form, ridge=0.3)
             yield f"rlsvi {form} {called}", (hashes, algorithm, env, features, 1000)
         for kind, algorithm in model_based():
-            yield f"{kind} {called}", (one_run_hashes, algorithm, env, features, 1000)
+            yield f"{kind} {called}", (hashes, algorithm, env, features, 1000)
         yield f"imed-rl {called}", (hashes, aapi.IMEDRL(), env, features, 1000)
+        for name, algorithm in optimists().items():
+            yield f"{name} {called}", (hashes, algorithm, env, features, 2000)
+    for learner, (called, env) in itertools.product(by_steps(), {"ergodic": ring, "river": river}.items()):
+        yield f"{learner!r} {called}", (hashes, learner, env, None, 3000)
     yield from vector_cases()
+
+
+def by_steps():
+    """Learners that learn at every step."""
+    learners = aapi.learners
+    yield from (learners.DifferentialQ(), learners.DifferentialSarsa(), learners.CentredQ(), learners.RLearning())
+    yield from (learners.RVIQ(), learners.RVIQ(reference="mean"), learners.OptimisticQ(width=0.1))
+    yield learners.DifferentialQ(step_size="0.5/n^0.7", epsilon="1/n^0.5", gain_rate=0.1)
+
+
+def optimists(**more):
+    """The learners that plan in the best model of a confidence set."""
+    return {
+        "ucrl2": aapi.UCRL2(width=0.1, **more),
+        "ucrl2b": aapi.UCRL2B(width=0.01, **more),
+        "kl-ucrl": aapi.KLUCRL(width=0.1, seen_only=False, total_steps=2000, **more),
+        "scal": aapi.SCAL(width=0.003, span=9.0, **more),
+    }
 
 
 def vector_cases():
@@ -211,6 +222,10 @@ def vector_cases():
             yield f"rlsvi {form} {place}", (hashes, algorithm, cart, chosen, 700)
     algorithm = aapi.AAPI(phase_length=30, evaluate=MonteCarlo(horizon=5, ridge=10.0), num_sampled=3)
     yield "aapi sampled 3 fourier", (hashes, algorithm, cart, features["fourier"], 1500)
+    for place, learner in itertools.product(
+        features, (aapi.learners.DifferentialQ(), aapi.learners.DifferentialSarsa())
+    ):
+        yield f"{learner!r} {place}", (hashes, learner, cart, features[place], 700)
     algorithm = aapi.Politex(phase_length=100, evaluate=judges["monte-carlo"], schedule="sqrt")
     yield "politex sqrt fourier", (hashes, algorithm, cart, features["fourier"], 700)
 
@@ -241,6 +256,8 @@ def agent_cases():
         agent_hashes, aapi.AAPI(phase_length=150, evaluate=returns), cart, own_features, pieces,
     )  # fmt: skip
     rlsvi = aapi.RLSVI(phase_length=150, horizon=5, ridge=5.0, memory=250)
+    for name, algorithm in optimists(reward_low=0.0, reward_high=1.0).items():
+        yield f"agent {name} lake", (agent_hashes, algorithm, lake, None, pieces)
     yield "agent rlsvi lake", (agent_hashes, rlsvi, lake, None, pieces)
     told = {"reward_low": 0.0, "reward_high": 1.0}
     for kind, algorithm in (*model_based(**told), ("imed-rl", aapi.IMEDRL(**told))):

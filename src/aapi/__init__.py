@@ -35,48 +35,69 @@ if TYPE_CHECKING:
     from aapi.learners import (
         AAPI,
         IMEDRL,
+        KLUCRL,
         OOMD,
         PSRL,
         RLSVI,
         RMAX,
+        RVIQ,
+        SCAL,
+        UCRL2,
+        UCRL2B,
         AdaptiveFTRL,
+        CentredQ,
+        DifferentialQ,
+        DifferentialSarsa,
         Exploring,
         GreedyAPI,
         Learner,
+        OptimisticQ,
         PolicyIteration,
         Politex,
+        RLearning,
+        Uniform,
         play,
     )
     from aapi.mdp import FiniteMDP
     from aapi.result import Result
 
 __version__ = "0.1.0"
+_LEARNERS = (
+    "AAPI", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa", "Exploring", "GreedyAPI", "IMEDRL",
+    "KLUCRL", "Learner", "OOMD", "OptimisticQ", "PSRL", "PolicyIteration", "Politex", "RLSVI", "RLearning", "RMAX",
+    "RVIQ", "SCAL", "UCRL2", "UCRL2B", "Uniform", "play",
+)  # fmt: skip
 _HOME = {
     "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
-} | dict.fromkeys(
-    (
-        "AAPI", "IMEDRL", "OOMD", "PSRL", "RLSVI", "RMAX", "AdaptiveFTRL", "Exploring", "GreedyAPI", "Learner",
-        "PolicyIteration", "Politex", "play",
-    ),
-    "aapi.learners",
-)  # fmt: skip
+} | dict.fromkeys(_LEARNERS, "aapi.learners")  # fmt: skip
 _MOVED = {"algorithms": "learners", "names": "registry"}
 __all__ = [
     "AAPI",
     "IMEDRL",
+    "KLUCRL",
     "OOMD",
     "PSRL",
     "RLSVI",
     "RMAX",
+    "RVIQ",
+    "SCAL",
+    "UCRL2",
+    "UCRL2B",
     "AdaptiveFTRL",
     "Agent",
+    "CentredQ",
+    "DifferentialQ",
+    "DifferentialSarsa",
     "Exploring",
     "FiniteMDP",
     "GreedyAPI",
     "Learner",
+    "OptimisticQ",
     "PolicyIteration",
     "Politex",
+    "RLearning",
     "Result",
+    "Uniform",
     "agent",
     "approximation",
     "environments",

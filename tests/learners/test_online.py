@@ -58,13 +58,13 @@ def learnt_optimistic(learner, steps, rewards, shape):
     """Wei et al. 2020, Algorithm 1, with H as in Theorem 2."""
     pairs = shape[0] * shape[1]
     third = (STEPS / (pairs * np.log(4 * STEPS / learner.delta))) ** (1 / 3)
-    horizon = max(2.0, np.ceil(min(np.sqrt(learner.span * STEPS / pairs), third)))
+    horizon = max(2.0, np.ceil(min(np.sqrt(STEPS / pairs), third)))
     q, bound, visits = np.full(shape, horizon), np.full(shape, horizon), np.zeros(shape)
     for (x, a, y, _), reward in zip(steps, rewards, strict=True):
         assert bound[x, a] == bound[x].max()  # it is greedy
         visits[x, a] += 1
         share = (horizon + 1) / (horizon + visits[x, a])
-        bonus = 4 * learner.width * learner.span * np.sqrt(horizon / visits[x, a] * np.log(2 * STEPS / learner.delta))
+        bonus = 4 * learner.width * np.sqrt(horizon / visits[x, a] * np.log(2 * STEPS / learner.delta))
         q[x, a] = (1 - share) * q[x, a] + share * (reward + (1 - 1 / horizon) * bound[y].max() + bonus)
         bound[x, a] = min(bound[x, a], q[x, a])
     return bound, None

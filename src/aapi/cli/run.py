@@ -150,7 +150,7 @@ def _show(options: argparse.Namespace, result: Result, settings: Settings) -> No
         ("optimal gain", f"{gain:.9g}" if finite else f"at most {gain:.9g}"),
         ("regret", _mean_and_std(result.regret[:, -1])),
         *_diagnostics(result),
-        ("settings", format_settings(settings)),
+        ("settings", format_settings(settings) or "all as by default"),
         ("time", f"{result.seconds:.2f} s, {_speed(result) / 1e6:.3g} million steps a second"),
     ]
     length = settings.get("phase_length")

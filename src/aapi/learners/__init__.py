@@ -12,10 +12,35 @@ from aapi.learners.rivals import AdaptiveFTRL, GreedyAPI, Politex
 from aapi.learners.rlsvi import RLSVI
 from aapi.learners.rmax import RMAX
 from aapi.learners.td import RVIQ, CentredQ, DifferentialQ, DifferentialSarsa, RLearning
+from aapi.learners.ucrl import KLUCRL, SCAL, UCRL2, UCRL2B
 from aapi.learners.uniform import Uniform
 
 __all__ = [
-    "AAPI", "IMEDRL", "OOMD", "PSRL", "RLSVI", "RMAX", "RVIQ", "AdaptiveFTRL", "CentredQ", "DifferentialQ",
-    "DifferentialSarsa", "Exploring", "GreedyAPI", "Learner", "LearnerState", "OptimisticQ", "Phase", "PolicyIteration",
-    "Politex", "RLearning", "Session", "Uniform", "play",
+    "AAPI",
+    "IMEDRL",
+    "KLUCRL",
+    "OOMD",
+    "PSRL",
+    "RLSVI",
+    "RMAX",
+    "RVIQ",
+    "SCAL",
+    "UCRL2",
+    "UCRL2B",
+    "AdaptiveFTRL",
+    "CentredQ",
+    "DifferentialQ",
+    "DifferentialSarsa",
+    "Exploring",
+    "GreedyAPI",
+    "Learner",
+    "LearnerState",
+    "OptimisticQ",
+    "Phase",
+    "PolicyIteration",
+    "Politex",
+    "RLearning",
+    "Session",
+    "Uniform",
+    "play",
 ]  # fmt: skip

@@ -27,18 +27,23 @@ ACCURACY = 1e-4  # of plans
 
 
 class Plan(NamedTuple):
-    """For one run: a policy and its Q-function, (1, states, actions), and the gain that is promised, (1,)."""
+    """For one run: a policy and its Q-function, (1, states, actions), and the gain that is promised, (1,).
+
+    gap: between the bounds on that gain which planning has reached.
+    """
 
     policy: Policy
     q_hat: Array
     gain: Array
+    gap: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class EpisodeState:
     """After episode k. start: when the next one begins; length: of the last one.
 
-    q_hat, policy: what was planned for it, (1, states, actions); gain: what the plan promises, (1,).
+    q_hat, policy: what was planned for it, (1, states, actions); gain: what the plan promises, (1,); gap: between the
+    bounds on that gain.
     """
 
     k: int
@@ -48,6 +53,7 @@ class EpisodeState:
     length: int
     q_hat: Array
     gain: Array
+    gap: float
     policy: Policy
 
 
@@ -84,7 +90,7 @@ class ModelBased(Learner[EpisodeState]):
         space.require_countable(f"{type(self).__name__} needs")
         memories = empty_memories([COUNTS, *self.more_memory], space, runs)
         zeros = space.zeros(runs)
-        return EpisodeState(0, memories, space, 0, 0, zeros, np.zeros(runs), space.uniform(runs))
+        return EpisodeState(0, memories, space, 0, 0, zeros, np.zeros(runs), 0.0, space.uniform(runs))
 
     def act(self, state: EpisodeState) -> Stretch:
         """Follow the plan until the episode ends."""
@@ -94,11 +100,9 @@ class ModelBased(Learner[EpisodeState]):
     def update(self, state: EpisodeState, data: PhaseData) -> tuple[EpisodeState, Phase]:
         """Count what was seen, and plan."""
         memories = remember(state.memories, data, state.policy)
-        after = EpisodeState(
-            state.k + 1, memories, state.space, data.time, data.steps, state.q_hat, state.gain, state.policy
-        )
+        after = replace(state, k=state.k + 1, memories=memories, start=data.time, length=data.steps)
         plan = self.plan(after, data.streams)
-        planned = replace(after, q_hat=plan.q_hat, gain=plan.gain, policy=plan.policy)
+        planned = replace(after, q_hat=plan.q_hat, gain=plan.gain, gap=float(plan.gap), policy=plan.policy)
         return planned, Phase(after.k, state.policy, data, plan.policy, plan.q_hat)
 
 

@@ -28,12 +28,12 @@ Q, BOUND = 0, 1  # of a pair: Q(x, a), and Q̂(x, a), the least that it has been
 
 
 class _Settings(NamedTuple):
-    """horizon: H. bonus: the bonus at the first visit. low, spread: rewards less `low`, divided by `spread`."""
+    """horizon: H. bonus: the bonus at the first visit. Rewards are scaled to (r − low)/unit."""
 
     horizon: float
     bonus: float
     low: float
-    spread: float
+    unit: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,15 +41,16 @@ class OptimisticQ(OnlineLearner):
     """Q-learning in a discounted problem, γ = 1 − 1/H, with a bonus that makes Q an upper bound; greedy in that.
 
     At the n-th visit of (x, a), with α = (H + 1)/(H + n) and rewards scaled to [0, 1]:
-    Q(x, a) ← (1 − α) Q(x, a) + α (r + γ max_b Q̂(y, b) + 4 width span √(H log(2T/δ)/n));  Q̂ = min(Q̂, Q). In tables.
+    Q(x, a) ← (1 − α) Q(x, a) + α (r + γ max_b Q̂(y, b) + 4 width sp √(H log(2T/δ)/n));  Q̂ = min(Q̂, Q). In tables.
 
-    width: of the bonus; 1 is published. span: sp(v_*), of the bias of the optimal policy, in scaled rewards.
-    horizon: H; if not given, min(√(span T/(SA)), (T/(SA log(4T/δ)))^⅓), as analysed, which takes T.
+    width: of the bonus; 1 is published. span: sp, of the bias of the optimal policy, in units of rewards; if not given,
+        the range of rewards.
+    horizon: H; if not given, min(√(sp T/(SA)), (T/(SA log(4T/δ)))^⅓), as analysed, which takes T.
     delta: probability that a bound fails. reward_low, reward_high: the range of rewards; if not given, the model's.
     """
 
     width: float = 1.0
-    span: float = 1.0
+    span: float | None = None
     horizon: int | None = None
     delta: float = 0.05
     reward_low: float | None = None
@@ -58,7 +59,8 @@ class OptimisticQ(OnlineLearner):
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
         finite(0.0, width=self.width)
-        finite(0.0, strictly=True, span=self.span)
+        if self.span is not None:
+            finite(0.0, strictly=True, span=self.span)
         check_probability(delta=self.delta)
         if self.horizon is not None:
             at_least(1, horizon=self.horizon)
@@ -71,22 +73,24 @@ class OptimisticQ(OnlineLearner):
                 "optimistic-q needs T, the number of steps, which an agent does not know: take differential-q"
             )
         low, high = reward_range(space, self.reward_low, self.reward_high)
-        horizon = self._horizon(space.rows * space.num_actions, num_steps)
-        bonus = 4.0 * self.width * self.span * math.sqrt(horizon * log(2.0 * num_steps / self.delta))
-        settings = _Settings(horizon, bonus, low, high - low if high > low else 1.0)
+        unit = high - low if high > low else 1.0
+        span = 1.0 if self.span is None else self.span / unit
+        horizon = self._horizon(space.rows * space.num_actions, num_steps, span)
+        bonus = 4.0 * self.width * span * math.sqrt(horizon * log(2.0 * num_steps / self.delta))
+        settings = _Settings(horizon, bonus, low, unit)
         q, visits = np.full((*space.shape(runs), 2), horizon), np.zeros(space.shape(runs), dtype=np.int64)
         return Rule(_choose, _learn, q, visits, np.zeros((runs, 0)), settings)
 
-    def _horizon(self, pairs: int, num_steps: int) -> float:
+    def _horizon(self, pairs: int, num_steps: int, span: float) -> float:
         if self.horizon is not None:
             return float(self.horizon)
         third = exp(log(num_steps / (pairs * log(4.0 * num_steps / self.delta))) / 3.0)
-        return max(2.0, float(math.ceil(min(math.sqrt(self.span * num_steps / pairs), third))))
+        return max(2.0, float(math.ceil(min(math.sqrt(span * num_steps / pairs), third))))
 
     def update(self, state: OnlineState, data: PhaseData) -> tuple[OnlineState, Phase]:
         """All was learnt already, unless a reward was beyond the range."""
-        low, spread = state.rule.settings.low, state.rule.settings.spread
-        check_within(float(data.rewards.min()), float(data.rewards.max()), low, low + spread)
+        low, unit = state.rule.settings.low, state.rule.settings.unit
+        check_within(float(data.rewards.min()), float(data.rewards.max()), low, low + unit)
         return super().update(state, data)
 
     def q_of(self, q: Array) -> Array:
@@ -124,7 +128,7 @@ def _learn(
     visits[run, x, a] += 1
     n, horizon = float(visits[run, x, a]), settings.horizon
     share = (horizon + 1.0) / (horizon + n)
-    target = (reward - settings.low) / settings.spread + (1.0 - 1.0 / horizon) * _best(q, run, y)
+    target = (reward - settings.low) / settings.unit + (1.0 - 1.0 / horizon) * _best(q, run, y)
     value = (1.0 - share) * q[run, x, a, Q] + share * (target + settings.bonus / math.sqrt(n))
     q[run, x, a, Q] = value
     q[run, x, a, BOUND] = min(q[run, x, a, BOUND], value)

@@ -2,10 +2,11 @@
 
 from aapi.memory.counts import Counts, CountTransitions
 from aapi.memory.memory import Experience, LinearMemory, Memories, Memory, MemorySpec, empty_memories, remember
+from aapi.memory.reward_moments import RewardMoments, TrackRewards
 from aapi.memory.traces import SumTraces, Traces
 from aapi.memory.window import KeepSteps, Window
 
 __all__ = [
     "CountTransitions", "Counts", "Experience", "KeepSteps", "LinearMemory", "Memories", "Memory", "MemorySpec",
-    "SumTraces", "Traces", "Window", "empty_memories", "remember",
+    "RewardMoments", "SumTraces", "Traces", "TrackRewards", "Window", "empty_memories", "remember",
 ]  # fmt: skip

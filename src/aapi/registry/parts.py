@@ -43,6 +43,10 @@ PARTS: dict[str, dict[str, str]] = {
         "rvi-q": "aapi.learners.td:RVIQ",
         "r-learning": "aapi.learners.td:RLearning",
         "oomd": "aapi.learners.oomd:OOMD",
+        "ucrl2": "aapi.learners.ucrl:UCRL2",
+        "ucrl2b": "aapi.learners.ucrl:UCRL2B",
+        "kl-ucrl": "aapi.learners.ucrl:KLUCRL",
+        "scal": "aapi.learners.ucrl:SCAL",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "evaluation": {
@@ -88,6 +92,10 @@ PARTS: dict[str, dict[str, str]] = {
         "rvi-q": "aapi.learners.td:RVIQ",
         "r-learning": "aapi.learners.td:RLearning",
         "oomd": "aapi.learners.oomd:OOMD",
+        "ucrl2": "aapi.learners.ucrl:UCRL2",
+        "ucrl2b": "aapi.learners.ucrl:UCRL2B",
+        "kl-ucrl": "aapi.learners.ucrl:KLUCRL",
+        "scal": "aapi.learners.ucrl:SCAL",
         "uniform": "aapi.learners.uniform:Uniform",
     },
     "features": {
