@@ -86,8 +86,8 @@ def psrl_main(steps: int = 200_000, runs: int = 4) -> None:
     """PSRL with Beta rewards and the prior 1 for each successor, and IMED-RL; one thread.
 
     TSDE draws √(2T) models at least, StatisticalRL's PSRL one each time visits double: that is another algorithm.
-    Its IMED-RL adds N log(1 + max φ) to the indices of actions that do not look best, which the paper does not: it tries
-    them less often, and earns more at first. Without that, both earn the same.
+    Its IMED-RL adds N log(1 + max φ) to the indices of actions that do not look best, which the paper does not: it
+    tries them less often, and earns more at first. Without that, both earn the same.
     """
     from statisticalrl_learners.MDPs_discrete.IMED_RL import IMEDRL
     from statisticalrl_learners.MDPs_discrete.PSRL import PSRL
