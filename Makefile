@@ -80,6 +80,7 @@ bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/all_data.py
 	.venv-bench/bin/python benchmarks/large.py
 	.venv-bench/bin/python benchmarks/online.py
+	.venv-bench/bin/python benchmarks/rivals.py
 
 # Stable-Baselines3 on our environments; apart, because it needs torch.
 interop: .venv-interop/.installed

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 def main(folder: str) -> None:
     """Fill the template in."""
     with Store(folder, write=False) as store:
-        rows = [row for row in summarise(store, store.plans()).rows if row.plan.study == "rivals"]
+        rows = [row for row in summarise(store, store.plans()).rows if row.plan.study.startswith("rivals")]
     if missing := sum(row.missing + len(row.failed) for row in rows):
         sys.exit(f"{folder} has not all runs: {missing} are missing or failed")
     published = [row for row in rows if not row.plan.algorithm.endswith(", tuned")]
@@ -62,7 +62,8 @@ def _chosen(rows):
     yield "| | " + " | ".join(problems) + " |"
     yield "|---" * (1 + len(problems)) + "|"
     for name in dict.fromkeys(row.plan.algorithm for row in rows):
-        cells = [format_settings(row.choice) for row in rows if row.plan.algorithm == name]
+        found = {row.plan.problem: format_settings(row.choice) for row in rows if row.plan.algorithm == name}
+        cells = [found.get(problem, "") for problem in problems]
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 

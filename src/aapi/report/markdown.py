@@ -86,10 +86,16 @@ def share_lines(rows: Sequence[Row]) -> Iterator[str]:
     by_place = {(row.plan.algorithm, row.plan.problem): row for row in rows}
     lines = []
     for algorithm in dict.fromkeys(row.plan.algorithm for row in rows):
-        cells = [by_place[algorithm, problem] for problem in problems]
-        shares = [(row.averages / row.plan.optimal_gain) if row.plan.optimal_gain else row.averages for row in cells]
-        lines.append((algorithm, *(f"{found.mean():.3f} ({found.min():.3f})" for found in shares)))
+        lines.append((algorithm, *(_share(by_place.get((algorithm, problem))) for problem in problems)))
     yield from _table(("", *problems), lines)
+
+
+def _share(row: Row | None) -> str:
+    """Mean and worst run, as shares of λ*; nothing where an algorithm was not run."""
+    if row is None or row.plan.optimal_gain is None:
+        return ""
+    found = row.averages / row.plan.optimal_gain
+    return f"{found.mean():.3f} ({found.min():.3f})"
 
 
 def pair_lines(rows: Sequence[Row]) -> Iterator[str]:
