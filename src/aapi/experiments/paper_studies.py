@@ -165,11 +165,10 @@ SPANS = [1.0, 1.0, 1.0, 6.4, 15.0, 26.0, 34.0, 74.0]  # of the optimal bias of e
 
 def _published_and_tuned(rivals: dict[str, Table]) -> list[Table]:
     """Two of each: as published, and tuned."""
-    return [
-        algorithm
-        for name, tuned in rivals.items()
-        for algorithm in ({"name": name}, {"name": name, "label": f"{name}, tuned", **tuned, "tune": list(tuned)})
-    ]
+    found: list[Table] = []
+    for name, tuned in rivals.items():
+        found += [{"name": name}, {"name": name, "label": f"{name}, tuned", **tuned, "tune": list(tuned)}]
+    return found
 
 
 RIVALS = Study(

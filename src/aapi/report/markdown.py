@@ -84,9 +84,10 @@ def share_lines(rows: Sequence[Row]) -> Iterator[str]:
     """Algorithms down, problems across: mean and worst run, as shares of λ*."""
     problems = list(dict.fromkeys(row.plan.problem for row in rows))
     by_place = {(row.plan.algorithm, row.plan.problem): row for row in rows}
-    lines = []
-    for algorithm in dict.fromkeys(row.plan.algorithm for row in rows):
-        lines.append((algorithm, *(_share(by_place.get((algorithm, problem))) for problem in problems)))
+    lines = [
+        (algorithm, *(_share(by_place.get((algorithm, problem))) for problem in problems))
+        for algorithm in dict.fromkeys(row.plan.algorithm for row in rows)
+    ]
     yield from _table(("", *problems), lines)
 
 
