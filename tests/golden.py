@@ -177,17 +177,22 @@ def batch_cases():
         for kind, algorithm in model_based():
             yield f"{kind} {called}", (hashes, algorithm, env, features, 1000)
         yield f"imed-rl {called}", (hashes, aapi.IMEDRL(), env, features, 1000)
-    for learner, (called, env) in itertools.product(by_steps(), {"ergodic": ring, "river": river}.items()):
-        yield f"{learner!r} {called}", (hashes, learner, env, None, 3000)
+    for (name, learner), (called, env) in itertools.product(by_steps(), {"ergodic": ring, "river": river}.items()):
+        yield f"{name} {called}", (hashes, learner, env, None, 3000)
     yield from vector_cases()
 
 
 def by_steps():
     """Learners that learn at every step."""
     learners = aapi.learners
-    yield from (learners.DifferentialQ(), learners.DifferentialSarsa(), learners.CentredQ(), learners.RLearning())
-    yield from (learners.RVIQ(), learners.RVIQ(reference="mean"), learners.OptimisticQ(width=0.1))
-    yield learners.DifferentialQ(step_size="0.5/n^0.7", epsilon="1/n^0.5", gain_rate=0.1)
+    yield "differential-q", learners.DifferentialQ()
+    yield "differential-q decay", learners.DifferentialQ(step_size="0.5/n^0.7", epsilon="1/n^0.5", gain_rate=0.1)
+    yield "differential-sarsa", learners.DifferentialSarsa()
+    yield "centred-q", learners.CentredQ()
+    yield "r-learning", learners.RLearning()
+    yield "rvi-q", learners.RVIQ()
+    yield "rvi-q mean", learners.RVIQ(reference="mean")
+    yield "optimistic-q", learners.OptimisticQ(width=0.1)
 
 
 def optimists(**more):

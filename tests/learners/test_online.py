@@ -207,7 +207,7 @@ def test_learning_by_steps_solves_what_needs_no_exploration():
         (lambda: RVIQ(reference="last"), "reference must be first or mean, not 'last'"),
         (lambda: OptimisticQ(span=0.0), "span must be a finite number larger than 0"),
         (lambda: OptimisticQ(delta=2.0), "delta must lie strictly between 0 and 1"),
-        (lambda: OptimisticQ(reward_high=0.5), "a reward of 1 was seen, beyond reward_high, 0.5: give the range of"),
+        (lambda: OptimisticQ(reward_high=0.5), "a reward of 1.0 was seen, beyond reward_high, 0.5: give the range of"),
         (lambda: OptimisticQ(reward_low=2.0, reward_high=1.0), "reward_low, 2, must not be larger than reward_high, 1"),
     ],
 )
@@ -218,9 +218,94 @@ def test_bad_settings_are_refused_in_one_line(make, message):
 
 
 def test_what_a_method_needs_to_know_is_said():
-    with pytest.raises(InvalidInput, match="optimistic-q needs T"):
+    with pytest.raises(InvalidInput, match="total_steps must be given: optimistic Q-learning needs T"):
         aapi.Agent(OptimisticQ(), gymnasium.make("FrozenLake-v1"))
+    told = OptimisticQ(total_steps=1000, reward_low=0.0, reward_high=1.0)
+    assert aapi.Agent(told, gymnasium.make("FrozenLake-v1")).learn(300).num_steps == 300
     for learner in (RVIQ(), OptimisticQ()):
         with pytest.raises(InvalidInput, match="countable states"):
             aapi.run(learner, cartpole(), 100)
     assert aapi.run(DifferentialQ(), deep_sea(3), 50, 2).next_policy.shape == (2, 9, 2)
+
+
+def always_the_second(situation):
+    policies = np.zeros(situation.counts.visits.shape)
+    policies[:, :, 1] = 1.0
+    return aapi.exploration.Excursion(situation.free, policies, steps=50)
+
+
+@pytest.mark.parametrize("learner", [DifferentialQ(epsilon=0.0), DifferentialSarsa(epsilon=0.0)], ids=repr)
+def test_exploration_around_a_rule_explores_and_is_not_learnt_from(learner):
+    session = Session(aapi.Exploring(learner, (always_the_second,)), simulator(ergodic(5, 2))([0]))
+    session.state.inner.q[:, :, 0] = 100.0
+    learnt = 0
+    for phase in session.play(5000):
+        exploring = phase.exploring is not None and phase.exploring.any()
+        assert (phase.data.actions == 1).all() == exploring
+        learnt += 0 if exploring else phase.data.steps
+        if exploring:
+            assert (session.state.inner.next_actions == -1).all()
+    assert session.state.inner.numbers[0, 1] == learnt < 5000
+
+
+def test_an_agent_acts_by_what_it_has_learnt_up_to_the_last_step():
+    agent = aapi.Agent(DifferentialQ(epsilon=0.5), gymnasium.make("FrozenLake-v1", is_slippery=False)).learn(1500)
+    values = agent.session.state.q[0, 0]
+    assert agent.probabilities(0)[values.argmax()] == pytest.approx(1.0 / (values == values.max()).sum())
+
+
+class Broken(gymnasium.Env):
+    """Pays NaN at its tenth step."""
+
+    observation_space, action_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        return 0, {}
+
+    def step(self, action):
+        self.steps += 1
+        return int(action), np.nan if self.steps == 10 else 1.0, False, False, {}
+
+
+@pytest.mark.parametrize("learner", [DifferentialQ(), DifferentialSarsa()], ids=repr)
+def test_nothing_is_learnt_from_a_reward_that_is_no_number_on(learner):
+    agent = aapi.Agent(learner, Broken())
+    with pytest.raises(InvalidInput, match="step 10: the reward is nan"):
+        agent.learn(2000)
+    assert agent.num_steps == agent.session.state.numbers[0, 1] == agent.session.state.visits.sum() == 9
+
+
+@pytest.mark.parametrize(
+    ("learner", "name", "place", "message"),
+    [
+        (DifferentialSarsa(), "next_actions", 0, "next_actions must lie in -1..3"),
+        (DifferentialQ(), "visits", (0, 3, 1), "visits must not be negative"),
+        (aapi.IMEDRL(reward_low=0.0, reward_high=1.0), "visits", (0, 0, 0, 3), "successors that were stored"),
+    ],
+    ids=repr,
+)
+def test_files_with_indices_that_kernels_could_not_bear_are_refused(learner, name, place, message, tmp_path):
+    env = gymnasium.make("FrozenLake-v1")
+    agent = aapi.Agent(learner, env).learn(100)
+    vars(agent.session.state)[name][place] = -5 if name == "visits" and len(place) == 3 else 10**9
+    agent.save(tmp_path / "bad.aapi")
+    with pytest.raises(InvalidInput, match=message):
+        aapi.load(tmp_path / "bad.aapi", env=env)
+
+
+def test_stretches_without_end_take_room_for_what_was_seen_and_are_stored_with_any_number_of_copies(tmp_path):
+    learner = aapi.UCRL2(reward_low=0.0, reward_high=1.0)
+    envs = gymnasium.make_vec("FrozenLake-v1", 3, vectorization_mode="sync")
+    agent = aapi.Agent(learner, envs).learn(3000)
+    assert agent.simulation.rewards.nbytes < 1 << 20
+    agent.save(tmp_path / "three.aapi")
+    assert aapi.load(tmp_path / "three.aapi", env=envs).learn(300).num_steps == 3300
+
+
+def test_rewards_at_the_end_of_a_range_that_is_rounded_are_within_it():
+    transitions = np.zeros((2, 2, 2))
+    transitions[:, 0, 0] = transitions[:, 1, 1] = 1.0
+    model = aapi.FiniteMDP(transitions, np.array([[-0.46, 0.27], [0.27, -0.46]]))
+    assert aapi.run(OptimisticQ(), model, 3000).num_steps == 3000

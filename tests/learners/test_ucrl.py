@@ -221,7 +221,7 @@ def test_errors_say_what_to_give():
             aapi.run(learner, ergodic(3, 2), 10)
     with pytest.raises(InvalidInput, match="total_steps must be given"):
         aapi.KLUCRL().init(space, 1)
-    with pytest.raises(InvalidInput, match=r"a reward of 1 was seen, beyond reward_high, 0\.5"):
+    with pytest.raises(InvalidInput, match=r"a reward of 1.0 was seen, beyond reward_high, 0\.5"):
         aapi.run(aapi.UCRL2(reward_high=0.5), ergodic(3, 2), 100)
     assert aapi.KLUCRL(total_steps=50).init(space, 1).num_steps == 50
 

@@ -112,7 +112,7 @@ class Agent:
     @property
     def policy(self) -> Policy:
         """The present policy: a table, (1, states, actions), or a `LinearPolicy`."""
-        return self.algorithm.act(self.session.state).policy
+        return self.algorithm.current_policy(self.session.state)
 
     @property
     def steps_left(self) -> int:

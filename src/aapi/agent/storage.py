@@ -273,7 +273,7 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
     steps, filled = description["steps"], arrays["stretch_rewards"].shape[1]
     at_least(filled, steps=steps)
     most = simulation.whole(stretch.steps)
-    if stretch.number < 1 or not filled <= most <= LONGEST or steps != stretch.start + filled:
+    if stretch.number < 1 or not (filled <= most and stretch.steps <= LONGEST) or steps != stretch.start + filled:
         raise InvalidInput(
             f"after {steps} steps it cannot be {filled} steps into phase {stretch.number}, which began after "
             f"{stretch.start} and has {stretch.steps}"
@@ -288,6 +288,7 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
         memory.check_steps(stretch.start)
     simulation.time = stretch.start
     simulation.begin(most)
+    simulation.need_room(filled)
     for name, stream in (("predictions", agent._predictions), ("stream", simulation.streams)):
         stream[:] = check_like(arrays, name, stream)
         if not stream.any():

@@ -13,6 +13,8 @@ from aapi.kernels.elementary import exp, log
 from aapi.kernels.jit import step_kernel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aapi.array_types import Array, Integers
     from aapi.features.basis import Basis
 
@@ -37,7 +39,10 @@ class Rates(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What a `StepRule` is made of, with nothing learnt yet."""
+    """What a `StepRule` is made of, with nothing learnt yet.
+
+    check: raises an error if arrays that were stored could not be these, where kernels rely on more than their shapes.
+    """
 
     choose: Any
     learn: Any
@@ -46,6 +51,7 @@ class Rule(NamedTuple):
     numbers: Array
     settings: Any
     work: Any = None
+    check: Callable[[Array, Integers, Array], None] | None = None
 
 
 class LinearWork(NamedTuple):
@@ -101,7 +107,7 @@ def epsilon_greedy(q: Any, run: Any, x: Any, epsilon: Any, u: Any) -> Any:
     ties = 0
     for a in range(num_actions):
         ties += q[run, x, a] == best
-    if ties > 1:
+    if ties > 1 and u >= epsilon:
         chosen = _one_of_the_best(q, run, x, best, int((u - epsilon) / (1.0 - epsilon) * ties))
     # A choice that is made without a branch, which a processor would often guess wrong.
     tried = int(min(u / epsilon, 1.0) * num_actions) if epsilon > 0.0 else 0

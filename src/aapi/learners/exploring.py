@@ -108,7 +108,7 @@ class Exploring(Learner[ExploringState]):
         if out is None:
             return stretch
         steps = out.steps or default_steps(out.policies.shape)
-        return replace(stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits)
+        return replace(stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits, rule=None)
 
     def update(self, state: ExploringState, data: PhaseData) -> tuple[ExploringState, Phase]:
         """After an exploration, remember what was seen; after a phase, learn, and see who ought to explore next."""
@@ -126,6 +126,10 @@ class Exploring(Learner[ExploringState]):
     def observe(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
         """Remember data that another policy made."""
         return replace(state, inner=self.learner.observe(state.inner, data, behaviour))
+
+    def current_policy(self, state: ExploringState) -> Policy:
+        """The learner's."""
+        return self.learner.current_policy(state.inner)
 
     @property
     def schedule(self) -> Schedule | None:

@@ -18,7 +18,7 @@ from aapi.learners.online import OnlineLearner
 
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
-    from aapi.array_types import Array
+    from aapi.array_types import Array, Integers
     from aapi.learners.learner import Phase
     from aapi.learners.online import OnlineState
     from aapi.simulation import PhaseData
@@ -75,7 +75,7 @@ class IMEDRL(OnlineLearner):
         visits[..., IN_SKELETON] = 1
         q = np.zeros((*space.shape(runs), 1 + num_states))  # Q(x, a), and sums of rewards by successor
         q[..., 0] = 0.5
-        return Rule(_choose, _learn, q, visits, np.zeros((runs, 2 * num_states)), settings)
+        return Rule(_choose, _learn, q, visits, np.zeros((runs, 2 * num_states)), settings, check=_check_stored)
 
     def q_of(self, q: Array) -> Array:
         """r(x, a) + Σ P(y|x, a) φ(y) in the model, of scaled rewards."""
@@ -86,6 +86,16 @@ class IMEDRL(OnlineLearner):
         low, high = reward_range(state.space, self.reward_low, self.reward_high)
         check_within(float(data.rewards.min()), float(data.rewards.max()), low, high)
         return super().update(state, data)
+
+
+def _check_stored(q: Array, visits: Integers, numbers: Array) -> None:
+    """Raise an error unless the successors of pairs are states, and were counted as often as the pairs."""
+    num_states = len(q[0])
+    after, times = visits[..., FIRST : FIRST + num_states], visits[..., FIRST + num_states :]
+    listed = np.arange(num_states) < visits[..., SUCCESSORS, None]
+    sound = visits[..., SUCCESSORS].max() <= num_states and (after < num_states).all()
+    if not (sound and ((times * listed).sum(axis=-1) == visits[..., VISITS]).all()):
+        raise InvalidInput("the successors that were stored are not those of the visits")
 
 
 @step_kernel

@@ -108,6 +108,10 @@ class Learner(ABC, Generic[S]):
         """Remember data that another policy made, and learn nothing else from it."""
         return with_memories(state, remember(state.memories, data, behaviour))
 
+    def current_policy(self, state: S) -> Policy:
+        """What it would do now, as far as it has learnt: the policy of the stretch under way."""
+        return self.act(state).policy
+
     @property
     def schedule(self) -> Schedule | None:
         """The lengths of its phases, where they depend on time alone; None if that is not known."""

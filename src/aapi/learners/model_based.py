@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 COUNTS = CountTransitions()
+ROUNDING = 1e-6  # by which a reward may be beyond the range, as a share of the largest
 ACCURACY = 1e-4  # of plans
 
 
@@ -131,6 +132,7 @@ def check_rewards(counts: Counts, low: float, high: float) -> None:
 
 def check_within(seen_low: float, seen_high: float, low: float, high: float) -> None:
     """Raise an error if the rewards seen are not all within a range."""
-    if seen_low < low or seen_high > high:
+    slack = ROUNDING * max(abs(low), abs(high))  # of rewards in single precision
+    if seen_low < low - slack or seen_high > high + slack:
         name, value, bound = ("reward_low", seen_low, low) if seen_low < low else ("reward_high", seen_high, high)
-        raise InvalidInput(f"a reward of {value:g} was seen, beyond {name}, {bound:g}: give the range of all rewards")
+        raise InvalidInput(f"a reward of {value!r} was seen, beyond {name}, {bound!r}: give the range of all rewards")

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aapi.approximation.space import NOT_STORED
+from aapi.errors import InvalidInput
 from aapi.learners.learner import Learner, Phase
+from aapi.learners.state import restored_parts
 from aapi.simulation import StepRule, Stretch
 
 if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace
     from aapi.approximation.temporal_differences import Rule
-    from aapi.array_types import Array, Integers
+    from aapi.array_types import Array, Arrays, Integers
     from aapi.memory import Memories
     from aapi.simulation import PhaseData
 
@@ -42,6 +44,17 @@ class OnlineState:
     next_actions: Integers
     rule: Rule = field(metadata=NOT_STORED)
     policy: Policy
+
+    def restored(self, arrays: Arrays) -> OnlineState:
+        """What was stored; or an error if kernels, which check nothing, could not work on it."""
+        found = restored_parts(self, arrays)
+        if found.next_actions.min() < -1 or found.next_actions.max() >= self.space.num_actions:
+            raise InvalidInput(f"next_actions must lie in -1..{self.space.num_actions - 1}")
+        if found.visits.min(initial=0) < 0:
+            raise InvalidInput(f"visits must not be negative, and hold {found.visits.min()}")
+        if self.rule.check is not None:
+            self.rule.check(found.q, found.visits, found.numbers)
+        return found
 
 
 class OnlineLearner(Learner[OnlineState]):
@@ -80,6 +93,15 @@ class OnlineLearner(Learner[OnlineState]):
         policy = state.space.softmax(q, 0.0)
         after = replace(state, k=state.k + 1, start=data.time, policy=policy)
         return after, Phase(after.k, state.policy, data, policy, q.copy())
+
+    def observe(self, state: OnlineState, data: PhaseData, behaviour: Policy) -> OnlineState:
+        """Remember data that another policy made; actions that were chosen for where it left off are void."""
+        state.next_actions[:] = -1
+        return super().observe(replace(state, start=data.time), data, behaviour)
+
+    def current_policy(self, state: OnlineState) -> Policy:
+        """Greedy in what was learnt up to the last step."""
+        return state.space.softmax(self.q_of(state.q), 0.0)
 
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
         """How many stretches there are, of which the last may be cut short."""

@@ -46,13 +46,15 @@ class OptimisticQ(OnlineLearner):
     width: of the bonus; 1 is published. span: sp, of the bias of the optimal policy, in units of rewards; if not given,
         the range of rewards.
     horizon: H; if not given, min(√(sp T/(SA)), (T/(SA log(4T/δ)))^⅓), as analysed, which takes T.
-    delta: probability that a bound fails. reward_low, reward_high: the range of rewards; if not given, the model's.
+    delta: probability that a bound fails. total_steps: the T of the constants; by default that of the run.
+    reward_low, reward_high: the range of rewards; if not given, the model's.
     """
 
     width: float = 1.0
     span: float | None = None
     horizon: int | None = None
     delta: float = 0.05
+    total_steps: int | None = None
     reward_low: float | None = None
     reward_high: float | None = None
 
@@ -62,15 +64,17 @@ class OptimisticQ(OnlineLearner):
         if self.span is not None:
             finite(0.0, strictly=True, span=self.span)
         check_probability(delta=self.delta)
-        if self.horizon is not None:
-            at_least(1, horizon=self.horizon)
+        for name, value in (("horizon", self.horizon), ("total_steps", self.total_steps)):
+            if value is not None:
+                at_least(1, **{name: value})
 
     def rule(self, space: QSpace, runs: int, num_steps: int | None) -> Rule:
         """Q = Q̂ = H: all could be as good as it gets."""
         space.require_countable("OptimisticQ needs")
+        num_steps = self.total_steps or num_steps
         if num_steps is None:
             raise InvalidInput(
-                "optimistic-q needs T, the number of steps, which an agent does not know: take differential-q"
+                "total_steps must be given: optimistic Q-learning needs T, and an agent does not know it"
             )
         low, high = reward_range(space, self.reward_low, self.reward_high)
         unit = high - low if high > low else 1.0

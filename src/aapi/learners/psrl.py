@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from aapi.checks import finite, one_of
+from aapi.errors import InvalidInput
 from aapi.exploration.planning import plan_in
 from aapi.learners.model_based import ACCURACY, ModelBased, Plan, check_rewards, counts_of, reward_range
 from aapi.memory.posterior import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 REWARDS = ("known", "beta", "normal")
 MOMENTS = TrackRewards()
+NARROWEST = 1e-3  # of all widths; counts are divided by its square
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +56,8 @@ class PSRL(ModelBased):
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
         finite(0.0, strictly=True, prior=self.prior, width=self.width)
+        if not NARROWEST <= self.width <= 1.0 / NARROWEST:
+            raise InvalidInput(f"width must lie between {NARROWEST:g} and {1.0 / NARROWEST:g}, not {self.width:g}")
         one_of(REWARDS, rewards=self.rewards)
 
     @property
@@ -63,6 +67,7 @@ class PSRL(ModelBased):
 
     def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> EpisodeState:
         """The uniform policy, and no data yet."""
+        space.require_countable("PSRL needs")
         if self.rewards != "normal":
             reward_range(space, self.reward_low, self.reward_high)
         return super().init(space, runs, num_steps, gap)

@@ -118,7 +118,7 @@ class RVIQ(TDLearner):
 
     δ = r − f(Q) + max_b Q(y, b) − Q(x, a);  Q(x, a) += α δ. In tables only.
 
-    reference: f, `first`, the value of the first pair; or `mean`, the mean of all.
+    reference: f, the value of the `first` pair, or the `mean` of all.
     """
 
     reference: str = "first"

@@ -92,6 +92,7 @@ class Optimistic(ModelBased):
 
     def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> OptimisticState:
         """The uniform policy, and no data yet."""
+        space.require_countable(f"{type(self).__name__} needs")
         low, high = reward_range(space, self.reward_low, self.reward_high)
         return OptimisticState(
             **vars(super().init(space, runs, num_steps, gap)), low=low, high=high, num_steps=num_steps

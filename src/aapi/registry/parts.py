@@ -231,7 +231,9 @@ def _explained(target: Callable[..., Any], name: str) -> str:
     """What the docstring of a class, or of one it derives from, says after the name of a field."""
     for base in inspect.getmro(target):  # type: ignore[arg-type]
         text = inspect.cleandoc(base.__doc__ or "")
-        match = re.search(rf"(?m)(?:^|[.;] ){name}: (.+?)(?=[.;:](?:\s|$)|\n\n|\Z)", text, re.DOTALL)
+        match = re.search(
+            rf"(?m)(?:^|[.;] )(?:\w+, )*{name}(?:, \w+)*: (.+?)(?=[.;:](?:\s|$)|\n\n|\Z)", text, re.DOTALL
+        )
         if match:
             return " ".join(match[1].split())
     return ""

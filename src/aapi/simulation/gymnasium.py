@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 STRIDE = 500  # steps between two calls of `watch`
+ROOM = 1 << 14  # steps of a stretch for which there is room at first
 
 
 class RuleActor:
@@ -46,14 +47,15 @@ class RuleActor:
             return int(self._rule.next_actions[copy])
         return self._choose(state)
 
-    def learn(self, copy: int, state: Any, action: int, reward: object, after: Any) -> None:
-        """Take in a step; what is no finite number is refused afterwards, and must not be learnt."""
+    def learn(self, copy: int, state: Any, action: int, reward: object, after: Any) -> bool:
+        """Take in a step; false if there is no finite number in it, and nothing may be learnt from then on."""
         if not (isinstance(reward, SupportsFloat) and math.isfinite(reward) and np.isfinite(after).all()):
-            return
+            return False
         following = -1
         if self._rule.on_policy:
             self._rule.next_actions[copy] = following = self._choose(after)
         self._rule.learn(*self._learnt, state, action, float(reward), after, following)
+        return True
 
     def _choose(self, state: Any) -> int:
         return int(self._rule.choose(*self._learnt, state, draw(self._stream)))
@@ -92,13 +94,22 @@ class GymnasiumSimulation:
         return self.earned + float(self.rewards[:, : self.filled].sum())
 
     def begin(self, steps: int) -> None:
-        """Begin a stretch."""
+        """Begin a stretch of so many steps, or less."""
         self.earned, self.filled = self.total_reward, 0
-        self._make_room(steps)
+        self._make_room(min(steps, ROOM))
 
     def _make_room(self, steps: int) -> None:
         self.states: AnyArray = np.zeros((1, steps, *self.space.state_shape), dtype=self.space.state_dtype)
         self.actions, self.rewards = np.zeros((1, steps), dtype=np.int32), np.zeros((1, steps))
+
+    def need_room(self, steps: int) -> None:
+        """Room for so many steps of the stretch under way, whose length may be far from what it is allowed to be."""
+        held = self.rewards.shape[1]
+        if steps > held:
+            before = self.states, self.actions, self.rewards
+            self._make_room(max(steps, 2 * held))
+            for old, new in zip(before, (self.states, self.actions, self.rewards), strict=True):
+                new[:, :held] = old
 
     def reset(self, seed: int | None = None) -> None:
         """Start the environment."""
@@ -188,12 +199,12 @@ class GymnasiumSimulation:
                 observation, reward, _, _, info = step(start + action)
                 reading = True
                 after = encode(observation)
-                if rule is not None:
-                    rule.learn(copy, state, action, reward, after)
                 seen.append(state)
                 taken.append(action)
                 earned.append(reward)
                 current[copy] = after
+                if rule is not None and not rule.learn(copy, state, action, reward, after):
+                    break
                 if "ended" in info:
                     self.episodes.append(info["ended"])
                 if left is not None:
@@ -231,8 +242,8 @@ class GymnasiumSimulation:
                     reading = True
                     after = [encode(observation) for observation in observations]
                     if rule is not None:
-                        for copy, step in enumerate(zip(current, actions, rewards, after, strict=True)):
-                            rule.learn(copy, *step)
+                        each = enumerate(zip(current, actions, rewards, after, strict=True))
+                        met = not all(rule.learn(copy, *step) for copy, step in each)
                     seen += current
                     taken += actions
                     earned += rewards
@@ -269,6 +280,7 @@ class GymnasiumSimulation:
         self.filled, self.time, self.current = first + count, before + count, current
         if not count:
             return
+        self.need_room(self.filled)
         self.states[0, first : self.filled] = seen[:count]
         self.actions[0, first : self.filled] = taken[:count]
         rewards = self.rewards[0, first : self.filled]
