@@ -24,6 +24,25 @@ if TYPE_CHECKING:
     from aapi.evaluation import Evaluation
 
 
+# Learners that an algorithm's word stands for as they are.
+LEARNERS = {
+    "rlsvi": "aapi.learners.rlsvi:RLSVI",
+    "psrl": "aapi.learners.psrl:PSRL",
+    "rmax": "aapi.learners.rmax:RMAX",
+    "imed-rl": "aapi.learners.imed_rl:IMEDRL",
+    "optimistic-q": "aapi.learners.optimistic_q:OptimisticQ",
+    "differential-q": "aapi.learners.td:DifferentialQ",
+    "differential-sarsa": "aapi.learners.td:DifferentialSarsa",
+    "centred-q": "aapi.learners.td:CentredQ",
+    "rvi-q": "aapi.learners.td:RVIQ",
+    "r-learning": "aapi.learners.td:RLearning",
+    "oomd": "aapi.learners.oomd:OOMD",
+    "ucrl2": "aapi.learners.ucrl:UCRL2",
+    "ucrl2b": "aapi.learners.ucrl:UCRL2B",
+    "kl-ucrl": "aapi.learners.ucrl:KLUCRL",
+    "scal": "aapi.learners.ucrl:SCAL",
+    "uniform": "aapi.learners.uniform:Uniform",
+}
 # Kind, word, and where the class is.
 PARTS: dict[str, dict[str, str]] = {
     "algorithm": {
@@ -32,22 +51,7 @@ PARTS: dict[str, dict[str, str]] = {
         "politex": "aapi.learners.rivals:Politex",
         "ftrl": "aapi.learners.rivals:AdaptiveFTRL",
         "greedy": "aapi.learners.rivals:GreedyAPI",
-        "rlsvi": "aapi.learners.rlsvi:RLSVI",
-        "psrl": "aapi.learners.psrl:PSRL",
-        "rmax": "aapi.learners.rmax:RMAX",
-        "imed-rl": "aapi.learners.imed_rl:IMEDRL",
-        "optimistic-q": "aapi.learners.optimistic_q:OptimisticQ",
-        "differential-q": "aapi.learners.td:DifferentialQ",
-        "differential-sarsa": "aapi.learners.td:DifferentialSarsa",
-        "centred-q": "aapi.learners.td:CentredQ",
-        "rvi-q": "aapi.learners.td:RVIQ",
-        "r-learning": "aapi.learners.td:RLearning",
-        "oomd": "aapi.learners.oomd:OOMD",
-        "ucrl2": "aapi.learners.ucrl:UCRL2",
-        "ucrl2b": "aapi.learners.ucrl:UCRL2B",
-        "kl-ucrl": "aapi.learners.ucrl:KLUCRL",
-        "scal": "aapi.learners.ucrl:SCAL",
-        "uniform": "aapi.learners.uniform:Uniform",
+        **LEARNERS,
     },
     "evaluation": {
         "monte-carlo": "aapi.evaluation.monte_carlo:MonteCarlo",
@@ -81,22 +85,7 @@ PARTS: dict[str, dict[str, str]] = {
     "learner": {
         "policy-iteration": "aapi.learners.policy_iteration:PolicyIteration",
         "exploring": "aapi.learners.exploring:Exploring",
-        "rlsvi": "aapi.learners.rlsvi:RLSVI",
-        "psrl": "aapi.learners.psrl:PSRL",
-        "rmax": "aapi.learners.rmax:RMAX",
-        "imed-rl": "aapi.learners.imed_rl:IMEDRL",
-        "optimistic-q": "aapi.learners.optimistic_q:OptimisticQ",
-        "differential-q": "aapi.learners.td:DifferentialQ",
-        "differential-sarsa": "aapi.learners.td:DifferentialSarsa",
-        "centred-q": "aapi.learners.td:CentredQ",
-        "rvi-q": "aapi.learners.td:RVIQ",
-        "r-learning": "aapi.learners.td:RLearning",
-        "oomd": "aapi.learners.oomd:OOMD",
-        "ucrl2": "aapi.learners.ucrl:UCRL2",
-        "ucrl2b": "aapi.learners.ucrl:UCRL2B",
-        "kl-ucrl": "aapi.learners.ucrl:KLUCRL",
-        "scal": "aapi.learners.ucrl:SCAL",
-        "uniform": "aapi.learners.uniform:Uniform",
+        **LEARNERS,
     },
     "features": {
         "one-hot": "aapi.features.tables:OneHot",
