@@ -106,10 +106,9 @@ class GymnasiumSimulation:
         """Room for so many steps of the stretch under way, whose length may be far from what it is allowed to be."""
         held = self.rewards.shape[1]
         if steps > held:
-            before = self.states, self.actions, self.rewards
+            states, actions, rewards = self.states, self.actions, self.rewards
             self._make_room(max(steps, 2 * held))
-            for old, new in zip(before, (self.states, self.actions, self.rewards), strict=True):
-                new[:, :held] = old
+            self.states[:, :held], self.actions[:, :held], self.rewards[:, :held] = states, actions, rewards
 
     def reset(self, seed: int | None = None) -> None:
         """Start the environment."""
