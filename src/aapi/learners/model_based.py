@@ -134,5 +134,6 @@ def check_within(seen_low: float, seen_high: float, low: float, high: float) -> 
     """Raise an error if the rewards seen are not all within a range."""
     slack = ROUNDING * max(abs(low), abs(high))  # of rewards in single precision
     if seen_low < low - slack or seen_high > high + slack:
-        name, value, bound = ("reward_low", seen_low, low) if seen_low < low else ("reward_high", seen_high, high)
+        below = seen_low < low - slack
+        name, value, bound = ("reward_low", seen_low, low) if below else ("reward_high", seen_high, high)
         raise InvalidInput(f"a reward of {value!r} was seen, beyond {name}, {bound!r}: give the range of all rewards")
