@@ -7,31 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Alias tables: pair x * actions + a has the columns starts[pair] .. starts[pair + 1] - 1. */
-typedef struct {
-    int64_t num_states, num_actions;
-    const int64_t *starts;
-    const double *thresholds;
-    const uint32_t *successors, *alternatives;
-    const double *rewards;
-} Model;
+#include "model.h"
 
 typedef struct {
     int64_t num_phases, phase_length, horizon;
     double ridge, eta;
 } Settings;
-
-/* xoshiro256++ (Blackman and Vigna 2021), as a number in [0, 1). */
-static inline double draw(uint64_t *s) {
-    const uint64_t sum = s[0] + s[3], bits = ((sum << 23) | (sum >> 41)) + s[0], shifted = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= shifted;
-    s[3] = (s[3] << 45) | (s[3] >> 19);
-    return (double)(int64_t)(bits >> 11) * 0x1p-53;
-}
 
 /* Act for a phase: the pair of every step, and the rewards before it. Returns the state it leads to. */
 static int64_t roll(const Model *model, const double *restrict cumulated, int64_t steps, int64_t x, uint64_t *stream,
