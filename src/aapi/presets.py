@@ -51,8 +51,7 @@ def agent_settings(env: gymnasium.Env[object, object], features: AgentFeatures |
 
     if algorithm == "oomd":
         return OOMD
-    countable = all(observations_of(env.observation_space).counts)
-    tables = isinstance(features, OneHot) or (features is None and countable)
+    tables = isinstance(features, OneHot) or (features is None and observations_of(env.observation_space).fits_table)
     return TABLES if tables and algorithm != "rlsvi" else _vectors(algorithm)  # TABLES is for Monte Carlo
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import gymnasium
 import numpy as np
 
-from aapi.agent.representation import default_features, represent
+from aapi.agent.representation import choose, represent
 from aapi.agent.score import Score
 from aapi.agent.spaces import check_same_spaces
 from aapi.checks import at_least
@@ -63,8 +63,9 @@ class Agent:
         wrapped in `Continuing`, unless you did that, with the ending rule known for its id (CartPole: the paper's), or
         else the environment's own rewards. A vector environment, gymnasium.make_vec(…), is several copies that the
         agent learns from at once, as one run: a step of n copies is n steps.
-    features: OneHot (default for countable observations), Fourier (default for up to four numbers, of order 3), Radial
-        (default for more), Tiles, or a function of yours from an observation to a vector.
+    features: OneHot (default for countable observations), Grid (default of AAPI() for vectors: then the algorithm is
+        `OptimisticGrid()`), Fourier (default of others for up to four numbers, of order 3), Radial (default for more),
+        Tiles, or a function of yours from an observation to a vector.
     seed: of the agent's draws, and of the environment's first reset.
 
     Several agents of the same seed learn the same, and learning in pieces, or saved and loaded in between, is the same
@@ -85,11 +86,12 @@ class Agent:
         """copies: the environment, which an agent from a file may do without. bounds: None for those of the space."""
         at_least(0, seed=seed)
         check_learner(algorithm)
-        self.algorithm, self.seed, self.bounds = algorithm, seed, bounds
+        self.seed, self.bounds = seed, bounds
         self.observation_space, self.action_space = observation_space, _discrete(action_space)
         self.num_actions = int(self.action_space.n)
         observations: Observations = observations_of(observation_space)
-        self.features = default_features(observations) if features is None else features
+        algorithm, self.features = choose(algorithm, features, observations)
+        self.algorithm = algorithm
         self.space: QSpace
         self.space, encode = represent(self.features, observations, self.num_actions, bounds, observation_space)
         self.copies, self.space.copies = copies, num_copies

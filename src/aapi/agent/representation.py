@@ -8,29 +8,46 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse
 
-from aapi.approximation import Linear, QSpace, Tabular
+from aapi.approximation import Interpolated, Linear, QSpace, Tabular
 from aapi.environments.observations import check_vector
 from aapi.errors import InvalidInput, one_line
-from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Radial, VectorFeatures
+from aapi.features import Coordinates, FeatureMatrix, Fourier, Grid, OneHot, Radial, VectorFeatures
 from aapi.features.active import per_action
 from aapi.features.basis import own_vectors
+from aapi.learners import AAPI, OptimisticGrid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from aapi.environments.observations import Encoder, Observations
     from aapi.gymnasium_types import Observation, Space
+    from aapi.learners.learner import AnyLearner
 
     Bounds = tuple[Sequence[float] | None, Sequence[float] | None]
     FeatureFunction = Callable[[Observation], object]  # which a vector can be made of
-    AgentFeatures = OneHot | VectorFeatures | FeatureFunction
+    AgentFeatures = OneHot | Grid | VectorFeatures | FeatureFunction
 
 
-def default_features(observations: Observations) -> AgentFeatures:
-    """Tables where observations are countable; a Fourier basis for few numbers, what does not explode for many."""
-    if all(observations.counts):
-        return OneHot()
-    return Fourier() if len(observations.low) <= 4 else Radial()
+MOST_NUMBERS = 64  # of an observation over which a grid is laid by default
+
+
+def choose(
+    algorithm: AnyLearner, features: AgentFeatures | None, observations: Observations
+) -> tuple[AnyLearner, AgentFeatures]:
+    """What an agent learns by, and with which features, where that is left to it.
+
+    Tables where observations are countable. On vectors, `AAPI()`, if nothing of it was chosen otherwise, is
+    `OptimisticGrid()`; other algorithms have a Fourier basis for few numbers, what does not explode for many.
+    """
+    untuned = algorithm == AAPI()
+    if features is None:
+        if observations.fits_table or (all(observations.counts) and not (untuned or observations.boxed)):
+            features = OneHot()
+        elif isinstance(algorithm, OptimisticGrid) or (untuned and len(observations.low) <= MOST_NUMBERS):
+            features = Grid()
+        else:
+            features = Fourier() if len(observations.low) <= 4 else Radial()
+    return OptimisticGrid() if untuned and isinstance(features, Grid) else algorithm, features
 
 
 def represent(
@@ -43,12 +60,14 @@ def represent(
     if isinstance(features, OneHot):
         indicators = per_action(scipy.sparse.eye_array(observations.num_states), num_actions, one_hot=True)
         return Tabular(indicators, num_actions), observations.to_state
+    if isinstance(features, Grid):
+        return Interpolated(len(observations.low), num_actions), observations.to_vector
     if isinstance(features, VectorFeatures) and not isinstance(features, type):
         low, high = bounds
         basis = features.basis(low or observations.low, high or observations.high)
         return Linear(basis.check(len(observations.low)), num_actions), observations.to_vector
     if not callable(features) or isinstance(features, type | Coordinates | FeatureMatrix):
-        raise InvalidInput(f"features must be OneHot, Fourier, Tiles, Radial or a function, not {features!r}")
+        raise InvalidInput(f"features must be OneHot, Grid, Fourier, Tiles, Radial or a function, not {features!r}")
     size = _vector_size(features, space)
     return Linear(own_vectors(size), num_actions), _encoder(features, size)
 

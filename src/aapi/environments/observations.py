@@ -23,13 +23,15 @@ Encoder: TypeAlias = "Callable[[Observation], Any]"  # from an observation to a 
 Reader: TypeAlias = "Callable[[Observation], Iterable[Any]]"  # from an observation to its numbers, in order
 
 MOST_STATES = 10_000_000
+SMALL_BOX = 10_000  # states up to which a box of whole numbers is a table by default
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
     """The numbers of an observation: the bounds of each, and how many values it has if it is discrete.
 
-    scalar: whether an observation is one whole number. flat: whether it is its own vector.
+    scalar: whether an observation is one whole number. flat: whether it is its own vector. boxed: whether some of its
+    numbers come from a Box.
     """
 
     low: tuple[float, ...]
@@ -38,6 +40,12 @@ class Observations:
     read: Reader
     scalar: bool = False
     flat: bool = False
+    boxed: bool = False
+
+    @property
+    def fits_table(self) -> bool:
+        """Whether a table is the thing for it: it is countable, and not too large; if it is a box, small."""
+        return all(self.counts) and math.prod(self.counts) <= (SMALL_BOX if self.boxed else MOST_STATES)
 
     @property
     def to_vector(self) -> Encoder:
@@ -106,7 +114,7 @@ def observations_of(space: Space) -> Observations:
     numbers = _numbers(space)
     low, high = (tuple(number[i] for number in numbers) for i in (0, 1))
     counts, flat = tuple(count for _, _, count in numbers), isinstance(space, spaces.Box) and len(space.shape) == 1
-    return Observations(low, high, counts, _reader(space), isinstance(space, spaces.Discrete), flat)
+    return Observations(low, high, counts, _reader(space), isinstance(space, spaces.Discrete), flat, _is_boxed(space))
 
 
 def _numbers(space: Space) -> list[tuple[float, float, int]]:
@@ -120,11 +128,19 @@ def _numbers(space: Space) -> list[tuple[float, float, int]]:
     if isinstance(space, spaces.MultiBinary):
         return [(0.0, 1.0, 2)] * math.prod(space.shape)
     if isinstance(space, spaces.Box):
-        return [(float(a), float(b), 0) for a, b in zip(np.ravel(space.low), np.ravel(space.high), strict=True)]
+        whole = np.issubdtype(space.dtype, np.integer)
+        bounds = zip(np.ravel(space.low), np.ravel(space.high), strict=True)
+        return [(float(a), float(b), int(b) - int(a) + 1 if whole else 0) for a, b in bounds]
     raise InvalidInput(
         f"observations of {space} are not supported: they may be Box, Discrete, MultiDiscrete or MultiBinary, "
         "or a Tuple or Dict of these"
     )
+
+
+def _is_boxed(space: Space) -> bool:
+    if isinstance(space, spaces.Dict | spaces.Tuple):
+        return any(_is_boxed(part) for _, part in _parts(space))
+    return isinstance(space, spaces.Box)
 
 
 def _parts(space: spaces.Dict | spaces.Tuple[Any]) -> Iterable[tuple[Any, Space]]:

@@ -31,6 +31,11 @@ class VectorFeatures(Protocol):
 
 
 @dataclass(frozen=True)
+class Grid:
+    """A grid that the learner lays over what it observes, in place of features; for `OptimisticGrid`."""
+
+
+@dataclass(frozen=True)
 class Fourier:
     """cos(π c·s) for all c in {0 … order}ⁿ, and the n numbers of the observation themselves if `linear`.
 

@@ -1,4 +1,4 @@
-"""exp, log, sin and cos inside kernels, from + − × / and bit operations alone: the same bits on every processor.
+"""exp, log, sin, cos and the angle of a vector inside kernels, from + − × / and bit operations alone: the same bits on every processor.
 
 A C library chooses other code on other processors, and its last bits differ. These are at most one unit in the last
 place from the exact value. Each reduces its argument to a small interval, where a Taylor polynomial is as exact as the
@@ -32,6 +32,9 @@ ONE = np.int64(1023 << 52)
 
 # 1/k!, and 2/(2k + 1) in the series of log((1 + s)/(1 − s)).
 F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12, F13, F14, F15, F16, F17 = (1.0 / math.factorial(k) for k in range(2, 18))
+# 1/(2k + 1) in the series of arctan, and the arctangents of 1/4, 1/2, 3/4 and 1 from which it is taken.
+A3, A5, A7, A9, A11, A13, A15, A17, A19 = (1.0 / k for k in range(3, 20, 2))
+QUARTERS = (0.0, 0.24497866312686414, 0.4636476090008061, 0.6435011087932844, 0.7853981633974483)
 L3, L5, L7, L9, L11, L13, L15, L17, L19, L21 = (2.0 / k for k in range(3, 22, 2))
 
 
@@ -150,3 +153,26 @@ def sin_cos(x: Any) -> Any:
         sine, cosine = cosine, -sine
     sign = 1.0 - (quarter & 2)
     return sign * sine, sign * cosine
+
+
+@kernel
+def angle(x: Any, y: Any) -> Any:
+    """The angle of the vector (x, y), from −π to π, within three units in the last place; 0 for that of length zero.
+
+    arctan t = arctan q/4 + arctan r, r = (t − q/4)/(1 + t q/4), with the whole number q nearest to 4t: |r| ≤ 1/8.
+    """
+    a, b = abs(x), abs(y)
+    large, small = max(a, b), min(a, b)
+    if not large > 0.0:
+        return 0.0
+    t = small / large
+    q = int(4.0 * t + 0.5)
+    r = (t - 0.25 * q) / (1.0 + 0.25 * q * t)
+    z = r * r
+    series = z * (A11 - z * (A13 - z * (A15 - z * (A17 - z * A19))))
+    turned = QUARTERS[q] + (r - r * z * (A3 - z * (A5 - z * (A7 - z * (A9 - series)))))
+    if b > a:
+        turned = 0.5 * math.pi - turned
+    if x < 0.0:
+        turned = math.pi - turned
+    return -turned if y < 0.0 else turned

@@ -5,6 +5,7 @@ from aapi.learners.exploring import Exploring
 from aapi.learners.imed_rl import IMEDRL
 from aapi.learners.learner import Learner, LearnerState, Phase, Session, play
 from aapi.learners.oomd import OOMD
+from aapi.learners.optimistic_grid import OptimisticGrid
 from aapi.learners.optimistic_q import OptimisticQ
 from aapi.learners.policy_iteration import PolicyIteration
 from aapi.learners.psrl import PSRL
@@ -35,6 +36,7 @@ __all__ = [
     "GreedyAPI",
     "Learner",
     "LearnerState",
+    "OptimisticGrid",
     "OptimisticQ",
     "Phase",
     "PolicyIteration",

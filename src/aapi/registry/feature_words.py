@@ -7,7 +7,7 @@ from typing import Any
 
 from aapi.errors import InvalidInput, did_you_mean
 
-FEATURES_HELP = "one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial:NUMBER"
+FEATURES_HELP = "one-hot, grid, fourier:ORDER, tiles:SIDExTILINGS or radial:NUMBER"
 FINITE_HELP = "coordinates or aggregate:GROUPS"
 
 
@@ -28,7 +28,7 @@ def make_features(
 
     if text is None and low is None and high is None:
         return None
-    plain: dict[str, Any] = {"one-hot": features.OneHot} | ({"coordinates": features.Coordinates} if finite else {})
+    plain: dict[str, Any] = {"one-hot": features.OneHot} | ({"grid": features.Grid} if vectors else {}) | ({"coordinates": features.Coordinates} if finite else {})
     if text in plain and low is None and high is None:
         return plain[text]()
     if finite and (match := re.fullmatch(r"aggregate:(\d+)", text or "")):

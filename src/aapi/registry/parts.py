@@ -37,6 +37,7 @@ LEARNERS = {
     "rvi-q": "aapi.learners.td:RVIQ",
     "r-learning": "aapi.learners.td:RLearning",
     "oomd": "aapi.learners.oomd:OOMD",
+    "optimistic-grid": "aapi.learners.optimistic_grid:OptimisticGrid",
     "ucrl2": "aapi.learners.ucrl:UCRL2",
     "ucrl2b": "aapi.learners.ucrl:UCRL2B",
     "kl-ucrl": "aapi.learners.ucrl:KLUCRL",
@@ -89,6 +90,7 @@ PARTS: dict[str, dict[str, str]] = {
     },
     "features": {
         "one-hot": "aapi.features.tables:OneHot",
+        "grid": "aapi.features.vectors:Grid",
         "fourier": "aapi.features.vectors:Fourier",
         "tiles": "aapi.features.vectors:Tiles",
         "radial": "aapi.features.vectors:Radial",

@@ -1,0 +1,197 @@
+"""Optimistic planning in an interpolated model of observation vectors: what `AAPI()` does where these are observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from aapi.approximation.interpolated import GridPolicy, Interpolated
+from aapi.approximation.space import NOT_STORED
+from aapi.checks import at_least, check_like, finite
+from aapi.errors import InvalidInput
+from aapi.kernels.jit import kernel
+from aapi.learners.learner import Learner, Phase
+from aapi.learners.state import restored
+from aapi.memory import Interpolate, empty_memories, remember
+from aapi.memory.interpolated import SUCCESSOR
+from aapi.simulation import Stretch
+
+if TYPE_CHECKING:
+    from aapi.approximation import QSpace
+    from aapi.array_types import Array, Arrays
+    from aapi.memory import InterpolatedModel, Memories
+    from aapi.simulation import PhaseData
+
+
+PRIOR = 0.01  # visits of each pair that led to a mean reward and a mean value
+FEWEST = 0.1  # what visits count at the least, in the bonus
+PRECISE = 1e-3  # of the spread of rewards, up to which values are computed
+AFRESH = 4  # how many times as many sweeps where the grid was laid anew
+
+
+@dataclass(frozen=True, eq=False)
+class OptimisticGridState:
+    """start: when the next phase begins. values: V of the optimistic plan, (vertices,); q: its Q, (vertices, actions).
+
+    settings: by which it plans without bonus.
+    """
+
+    k: int
+    memories: Memories
+    space: QSpace = field(metadata=NOT_STORED)
+    learner: OptimisticGrid = field(metadata=NOT_STORED)
+    start: int
+    values: Array
+    q: Array
+
+    @property
+    def model(self) -> InterpolatedModel:
+        """What was seen."""
+        return cast("InterpolatedModel", self.memories[self.learner.memory])
+
+    def acting_by(self, q: Array) -> GridPolicy:
+        """The policy that is greedy in a Q-function."""
+        model = self.model
+        return GridPolicy(model.grid, model.counts.slots, model.counts.numbers, q)
+
+    @cached_property
+    def policy(self) -> GridPolicy:
+        """The optimistic one, which explores."""
+        return self.acting_by(self.q)
+
+    @cached_property
+    def learnt(self) -> GridPolicy:
+        """The one without bonus, for who only acts."""
+        return self.acting_by(self.learner.plan(self.model, self.values, 0.0)[1])
+
+    def restored(self, arrays: Arrays) -> OptimisticGridState:
+        """What was stored; or an error."""
+        memories = restored(self.memories, arrays, "memories")
+        numbers = {name: int(check_like(arrays, name, np.asarray(vars(self)[name]))) for name in ("k", "start")}
+        found = replace(self, memories=memories, **numbers)
+        size, actions = found.model.num_vertices, self.space.num_actions
+        values, q = check_like(arrays, "values", np.empty(size)), check_like(arrays, "q", np.empty((size, actions)))
+        return replace(found, values=values, q=q)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimisticGrid(Learner[OptimisticGridState]):
+    """Act greedily in an optimistic plan of a model that is interpolated on a grid over all that was observed.
+
+    Q(v, a) = [S + (p + discount · Σ_w C(v, a, w) V(w) + …)]/(N + p) + bonus · sd(r)/(N + 0.1), V = max_a Q, for the
+    visits N, rewards S above their mean, and transitions C that were counted at the vertices v; p = 0.01 visits of each
+    pair had a mean outcome. Constants added to rewards, and factors, change nothing.
+
+    phase_length: steps between two plans. bonus: of a pair, for each visit that it has not had, in standard deviations
+    of the last fifth of rewards. discount: of values. sweeps: of value iteration in each plan, which begins where the last
+    one ended. window: steps that are remembered at the least.
+    """
+
+    phase_length: int = 300
+    bonus: float = 0.5
+    discount: float = 0.995
+    sweeps: int = 50
+    window: int = 50_000
+
+    def check(self) -> None:
+        """Raise an error if an argument is wrong."""
+        at_least(1, phase_length=self.phase_length, sweeps=self.sweeps, window=self.window)
+        finite(0.0, bonus=self.bonus, discount=self.discount)
+        if self.discount >= 1.0:
+            raise InvalidInput(f"discount must be below 1, not {self.discount!r}")
+
+    @property
+    def memory(self) -> Interpolate:
+        """What is remembered."""
+        return Interpolate(int(self.window))
+
+    @property
+    def lockstep(self) -> bool:
+        """Runs have grids of their own."""
+        return False
+
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> OptimisticGridState:  # noqa: ARG002
+        """Nothing was seen, and all actions are equally good."""
+        if not isinstance(space, Interpolated):
+            raise InvalidInput("OptimisticGrid lays a grid over observation vectors: take features=Grid()")
+        memories = empty_memories([self.memory], space, runs)
+        return OptimisticGridState(0, memories, space, self, 0, np.zeros(1), np.zeros((1, space.num_actions)))
+
+    def act(self, state: OptimisticGridState) -> Stretch:
+        """Follow the optimistic plan."""
+        return Stretch(state.k + 1, state.start, int(self.phase_length), state.policy)
+
+    def current_policy(self, state: OptimisticGridState) -> GridPolicy:
+        """That of the plan without bonus."""
+        return state.learnt
+
+    def update(self, state: OptimisticGridState, data: PhaseData) -> tuple[OptimisticGridState, Phase]:
+        """Count what was seen, and plan anew."""
+        before = state.policy
+        after = replace(state, k=state.k + 1, memories=remember(state.memories, data, before), start=data.time)
+        relaid = after.model.grid is not state.model.grid
+        values, q = self.plan(after.model, np.zeros(0) if relaid else state.values, float(self.bonus))
+        after = replace(after, values=values, q=q)
+        return after, Phase(after.k, before, data, after.policy)
+
+    def plan(self, model: InterpolatedModel, values: Array, bonus: float) -> tuple[Array, Array]:
+        """V, (vertices,), and Q, (vertices, actions), by value iteration that begins with the values of some vertices."""
+        counts, rewards = model.counts, model.steps.rewards
+        size, actions = model.num_vertices, model.space.num_actions
+        q, start = np.empty((size, actions)), np.zeros(size)
+        start[: len(values)] = values
+        if not len(rewards):
+            return start, np.zeros((size, actions))
+        spread = spread_of(rewards)
+        limit = int(self.sweeps) * (1 if len(values) else AFRESH)
+        ends = np.searchsorted(counts.keys, np.arange(size * actions + 1) * SUCCESSOR)
+        mean = counts.earned.sum() / counts.visits.sum()
+        _iterate(
+            ends, counts.keys, counts.weights, counts.visits, counts.earned, mean, bonus * spread, float(self.discount),
+            limit, PRECISE * spread, start, q,
+        )  # fmt: skip
+        return start, q
+
+
+def spread_of(rewards: Array) -> float:
+    """The standard deviation of the last fifth of rewards, or of all if that is 0; 1 if no reward differs."""
+    for part in (rewards[-max(1, len(rewards) // 5) :], rewards):
+        apart = part - part[0]
+        spread = float(np.sqrt(((apart - apart.mean()) ** 2).mean()))
+        if spread > 0.0:
+            return spread
+    return 1.0
+
+
+@kernel
+def _iterate(
+    ends: Any, keys: Any, weights: Any, visits: Any, earned: Any, mean_reward: Any, bonus: Any, discount: Any,
+    sweeps: Any, precise: Any, values: Any, q: Any,
+) -> None:  # fmt: skip
+    """Sweeps through the vertices, forwards and backwards in turn, until all values change alike."""
+    size, actions = q.shape
+    shares = visits.reshape((size, actions)).sum(axis=1) / visits.sum()
+    for sweep in range(sweeps):
+        mean, low, high = 0.0, np.inf, -np.inf
+        for x in range(size):
+            mean += shares[x] * values[x]
+        for turn in range(size):
+            x = turn if sweep % 2 == 0 else size - 1 - turn
+            best = -np.inf
+            for a in range(actions):
+                pair = x * actions + a
+                after = PRIOR * mean
+                for entry in range(ends[pair], ends[pair + 1]):
+                    after += weights[entry] * values[keys[entry] % SUCCESSOR]
+                count = visits[pair]
+                value = (earned[pair] - count * mean_reward + discount * after) / (count + PRIOR)
+                q[x, a] = value + bonus / (count + FEWEST)
+                best = max(best, q[x, a])
+            if shares[x] > 0.0:
+                low, high = min(low, best - values[x]), max(high, best - values[x])
+            values[x] = best
+        if high - low < precise:
+            break

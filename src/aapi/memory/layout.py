@@ -1,0 +1,96 @@
+"""Where the vertices of a grid lie, by what was observed: along whole numbers, around circles, denser where most was."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from aapi.approximation.grid import INTERPOLATED, LOWEST_SIDE, MOST_WHOLE, SIDES, Grid, code_steps
+
+if TYPE_CHECKING:
+    from aapi.array_types import Array, Mask
+
+
+ON_CIRCLE = 1e-4  # how far from 1 the sum of two squares may be
+DENSER = 0.5  # the share of quantiles in the places of vertices; the rest is evenly spaced
+
+
+class Extent(NamedTuple):
+    """What the numbers of observations were, (dimension,): their bounds, and whether they were all whole.
+
+    circle: whether each and the next were on the unit circle together, as a cosine and a sine are, and not whole.
+    """
+
+    low: Array
+    high: Array
+    whole: Mask
+    circle: Mask
+
+    @staticmethod
+    def of(vectors: Array) -> Extent:
+        """Of observations, (n, dimension)."""
+        low, high = vectors.min(axis=0), vectors.max(axis=0)
+        whole = (vectors == np.floor(vectors)).all(axis=0) & (high - low < MOST_WHOLE)
+        circle = np.zeros(len(low), dtype=bool)
+        for j in range(len(low) - 1):
+            free = not (whole[j] or whole[j + 1] or (j > 0 and circle[j - 1]))
+            circle[j] = free and bool(_on_circle(vectors, j).all())
+        return Extent(low, high, whole, circle)
+
+    def holds(self, vectors: Array) -> bool:
+        """Whether all of this is true of other observations, too."""
+        inside = bool(((vectors >= self.low) & (vectors <= self.high)).all())
+        whole = vectors[:, self.whole]
+        return (
+            inside
+            and bool((whole == np.floor(whole)).all())
+            and all(bool(_on_circle(vectors, j).all()) for j in np.flatnonzero(self.circle))
+        )
+
+    def describe(self) -> str:
+        """What was recognised, in words."""
+        angles, dimension = int(self.circle.sum()), len(self.low)
+        whole = int(self.whole.sum())
+        rest = dimension - whole - 2 * angles
+        parts = [(whole, "of whole numbers"), (angles, "angle" if angles == 1 else "angles"), (rest, "other")]
+        return ", ".join(f"{count} {what}" for count, what in parts if count)
+
+
+def _on_circle(vectors: Array, j: int) -> Mask:
+    squares = vectors[:, j] * vectors[:, j] + vectors[:, j + 1] * vectors[:, j + 1]
+    return np.asarray(np.abs(squares - 1.0) < ON_CIRCLE)
+
+
+def lay_grid(extent: Extent, vectors: Array) -> Grid:
+    """A grid over observations, (n, dimension), of which this is the extent."""
+    first = [j for j in range(len(extent.low)) if not (j > 0 and extent.circle[j - 1])]
+    second = [j + 1 if extent.circle[j] else -1 for j in first]
+    uneven = [j for j in first if not extent.whole[j]]
+    side = SIDES.get(max(1, len(uneven)), LOWEST_SIDE)
+    places = [_places(extent, vectors[:, j], j, side) for j in first]
+    sides = np.array([len(each) for each in places], dtype=np.int64)
+    knots = np.zeros((len(first), int(sides.max())))
+    for row, each in zip(knots, places, strict=True):
+        row[: len(each)] = each
+    return Grid(
+        np.array(first, dtype=np.int64), np.array(second, dtype=np.int64), sides, knots, code_steps(len(first)),
+        len(uneven) <= INTERPOLATED,
+    )  # fmt: skip
+
+
+def _places(extent: Extent, values: Array, j: int, side: int) -> Array:
+    """Where vertices lie along one coordinate: at whole numbers, around a circle, or between evenly and by quantiles."""
+    low, high = extent.low[j], extent.high[j]
+    if extent.whole[j]:
+        return np.asarray(low + np.arange(int(high - low) + 1))
+    parts = np.arange(side)
+    if extent.circle[j]:
+        return np.asarray(parts * (2.0 * math.pi / side) - math.pi)
+    if not high > low:
+        return np.array([low])
+    ranked = np.sort(values)[(parts * (len(values) - 1)) // (side - 1)]
+    evenly = low + (high - low) * (parts / (side - 1))
+    evenly[-1] = high
+    return np.asarray((1.0 - DENSER) * evenly + DENSER * ranked)
