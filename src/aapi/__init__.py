@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 _LEARNERS = (
     "AAPI", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa", "Exploring", "GreedyAPI", "IMEDRL",
-    "KLUCRL", "Learner", "OOMD", "OptimisticGrid", "OptimisticQ", "PSRL", "PolicyIteration", "Politex", "RLSVI", "RLearning",
-    "RMAX", "RVIQ", "SCAL", "UCRL2", "UCRL2B", "Uniform", "play",
+    "KLUCRL", "Learner", "OOMD", "OptimisticGrid", "OptimisticQ", "PSRL", "PolicyIteration", "Politex", "RLSVI",
+    "RLearning", "RMAX", "RVIQ", "SCAL", "UCRL2", "UCRL2B", "Uniform", "play",
 )  # fmt: skip
 _HOME = {
     "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
@@ -93,6 +93,7 @@ __all__ = [
     "FiniteMDP",
     "GreedyAPI",
     "Learner",
+    "OptimisticGrid",
     "OptimisticQ",
     "PolicyIteration",
     "Politex",

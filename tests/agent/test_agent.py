@@ -314,7 +314,7 @@ def test_an_observation_without_bounds_needs_some(algorithm):
     ("arguments", "message"),
     [
         ({"env": "CartPole-v1"}, "env must be a Gymnasium environment, not 'CartPole-v1'"),
-        ({"features": "fourier"}, "features must be OneHot, Fourier, Tiles, Radial or a function, not 'fourier'"),
+        ({"features": "fourier"}, "features must be OneHot, Grid, Fourier, Tiles, Radial or a function, not 'fourier'"),
         ({"features": aapi.features.Coordinates()}, "features must be"),
         ({"features": OneHot()}, "one-hot features need countable observations"),
         ({"features": Fourier(order=3, low=0.0, high=0.0)}, "low must be below high"),

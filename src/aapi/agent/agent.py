@@ -63,8 +63,8 @@ class Agent:
         wrapped in `Continuing`, unless you did that, with the ending rule known for its id (CartPole: the paper's), or
         else the environment's own rewards. A vector environment, gymnasium.make_vec(…), is several copies that the
         agent learns from at once, as one run: a step of n copies is n steps.
-    features: OneHot (default for countable observations), Grid (default of AAPI() for vectors: then the algorithm is
-        `OptimisticGrid()`), Fourier (default of others for up to four numbers, of order 3), Radial (default for more),
+    features: OneHot (default for countable observations), Grid (default of AAPI() for vectors, but for CartPole: then
+        the algorithm is `OptimisticGrid()`), Fourier (default of others for up to four numbers, of order 3), Radial (default for more),
         Tiles, or a function of yours from an observation to a vector.
     seed: of the agent's draws, and of the environment's first reset.
 
@@ -90,7 +90,7 @@ class Agent:
         self.observation_space, self.action_space = observation_space, _discrete(action_space)
         self.num_actions = int(self.action_space.n)
         observations: Observations = observations_of(observation_space)
-        algorithm, self.features = choose(algorithm, features, observations)
+        algorithm, self.features = choose(algorithm, features, observations, bounds)
         self.algorithm = algorithm
         self.space: QSpace
         self.space, encode = represent(self.features, observations, self.num_actions, bounds, observation_space)

@@ -19,6 +19,7 @@ from aapi.learners import AAPI, OptimisticGrid
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from aapi.agent.agent import Agent
     from aapi.environments.observations import Encoder, Observations
     from aapi.gymnasium_types import Observation, Space
     from aapi.learners.learner import AnyLearner
@@ -28,18 +29,20 @@ if TYPE_CHECKING:
     AgentFeatures = OneHot | Grid | VectorFeatures | FeatureFunction
 
 
+MOST_NAMED = 8  # sides of a grid, in words
 MOST_NUMBERS = 64  # of an observation over which a grid is laid by default
 
 
 def choose(
-    algorithm: AnyLearner, features: AgentFeatures | None, observations: Observations
+    algorithm: AnyLearner, features: AgentFeatures | None, observations: Observations, bounds: Bounds
 ) -> tuple[AnyLearner, AgentFeatures]:
     """What an agent learns by, and with which features, where that is left to it.
 
     Tables where observations are countable. On vectors, `AAPI()`, if nothing of it was chosen otherwise, is
-    `OptimisticGrid()`; other algorithms have a Fourier basis for few numbers, what does not explode for many.
+    `OptimisticGrid()`; except where bounds are known for features, in CartPole, the paper's own problem, in which
+    Algorithm 1 balances longer. Other algorithms have a Fourier basis for few numbers, what does not explode for many.
     """
-    untuned = algorithm == AAPI()
+    untuned = algorithm == AAPI() and (bounds == (None, None) or isinstance(features, Grid))
     if features is None:
         if observations.fits_table or (all(observations.counts) and not (untuned or observations.boxed)):
             features = OneHot()
@@ -48,6 +51,19 @@ def choose(
         else:
             features = Fourier() if len(observations.low) <= 4 else Radial()
     return OptimisticGrid() if untuned and isinstance(features, Grid) else algorithm, features
+
+
+def describe_choice(agent: Agent) -> str:
+    """What was chosen for observation vectors, and why, in words; nothing where there was no choice."""
+    if not isinstance(agent.algorithm, OptimisticGrid):
+        return ""
+    model = agent.session.state.model
+    sides = [str(side) for side in model.grid.sides[:MOST_NAMED]] + ["…"] * (len(model.grid.sides) > MOST_NAMED)
+    return (
+        "observations are vectors: an optimistic plan in a model on a grid over what was seen, not Algorithm 1, which "
+        f"explored too little there; numbers: {model.extent.describe()}; grid: {' × '.join(sides)} vertices, "
+        f"of which {model.num_vertices - 1} were met"
+    )
 
 
 def represent(

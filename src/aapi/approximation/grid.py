@@ -9,19 +9,22 @@ and numbered when they are first met: a grid takes room for what was seen of it,
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from aapi.array_types import Array, Integers
 from aapi.kernels.elementary import angle
 from aapi.kernels.jit import kernel
+
+if TYPE_CHECKING:
+    from aapi.array_types import Array, Integers
+
 
 INTERPOLATED = 8  # coordinates that are not whole; with more, a point counts for the nearest vertex alone
 CORNERS = INTERPOLATED + 1  # the vertices of a simplex, at the most
 ELSEWHERE = 0  # the number that all vertices share that were never met
 LOWEST_SIDE = 3
-SIDES = {1: 50, 2: 25, 3: 12, 4: 6, 5: 5, 6: 4}  # vertices a side, by how many coordinates are not whole
+SIDES = {1: 50, 2: 25, 3: 13, 4: 8, 5: 6, 6: 5, 7: 4}  # vertices a side, by how many coordinates are not whole
 MOST_WHOLE = 64  # values of a coordinate that takes whole numbers
 
 

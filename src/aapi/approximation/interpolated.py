@@ -64,7 +64,9 @@ class Interpolated(QSpace):
         dimension = self.state_shape[0]
         none = np.zeros(dimension, dtype=np.int64)
         grid = Grid(np.arange(dimension), none - 1, none + 1, np.zeros((dimension, 1)), none, interpolate=True)
-        return GridPolicy(grid, np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros((1, self.num_actions)))
+        return GridPolicy(
+            grid, np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros((1, self.num_actions))
+        )
 
     def check_policy(self, policy: GridPolicy, runs: int) -> GridPolicy:
         """A policy on a grid, or an error."""
@@ -85,7 +87,7 @@ class Interpolated(QSpace):
 
     def actor(self, policy: GridPolicy, stream: Streams) -> Actor:
         """Draws one of the best actions."""
-        rooms = np.empty(self.num_actions), np.empty(self.state_shape[0])
+        rooms = np.empty(self.num_actions), np.empty(len(policy.grid.first))
         return partial(_draw_best, policy.grid, policy.slots, policy.numbers, policy.q, stream, *rooms)
 
     def join(self, policies: Sequence[GridPolicy]) -> GridPolicy:
@@ -96,7 +98,7 @@ class Interpolated(QSpace):
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise InvalidInput(
-            "grid features are for AAPI() and OptimisticGrid(), which lay the grid: take fourier, tiles or radial features"
+            "grid features are for AAPI() and OptimisticGrid(), which lay the grid: take Fourier(), Tiles() or Radial()"
         )
 
     softmax = values = temperatures = surprise = fit = equations = temporal_differences = from_weights = _refuse

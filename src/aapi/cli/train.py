@@ -74,7 +74,7 @@ def add_train(commands: Commands) -> None:
         "--processes", action="store_true",
         help="step each copy in a process of its own, which pays where a step takes longer than about 0.1 ms",
     )  # fmt: skip
-    default_features = "one-hot, fourier:3, or radial:300 from 5 numbers on"
+    default_features = "one-hot; on vectors, grid for aapi, else fourier:3, or radial:300 from 5 numbers on"
     command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP} (default: {default_features})")
     command.add_argument("--low", metavar="A,B,…", help="lower bounds of the observation, where it has none")
     command.add_argument("--high", metavar="A,B,…", help="upper bounds of the observation")
@@ -159,6 +159,7 @@ def _check_paths(options: argparse.Namespace) -> None:
 
 def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     from aapi.agent import Agent
+    from aapi.registry.algorithms import learner_settings
 
     ending = None if options.continuing is None else check_ending(options.continuing, "--continuing")
     if options.environment is None:
@@ -171,7 +172,8 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     algorithm, settings = arguments.read_algorithm(options, agent_settings(env, features, options.algorithm))
     several = options.copies > 1 or options.processes
     learnt_in = make_copies(make, options.copies, options.processes) if several else env
-    return Agent(algorithm, learnt_in, features, options.seed or 0), settings
+    agent = Agent(algorithm, learnt_in, features, options.seed or 0)
+    return agent, settings if agent.algorithm is algorithm else dict(learner_settings(agent.algorithm))
 
 
 def _built_in(problem: str) -> InvalidInput:
@@ -241,6 +243,7 @@ def _summarise(agent: Agent, phases: list[Progress], seconds: float, steps: int)
 def _show(
     options: argparse.Namespace, agent: Agent, summary: TrainingSummary, settings: Settings, phases: list[Progress]
 ) -> None:
+    from aapi.agent import describe_choice
     from aapi.registry.algorithms import algorithm_word
 
     copies = cast("Copies", agent.copies)  # both new and resumed agents have some
@@ -263,6 +266,8 @@ def _show(
         rows.insert(3, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     if options.save:
         rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
+    if chosen := describe_choice(agent):
+        rows.insert(1, ("chosen", chosen))
     spec = copies.inner_spec
     print_table(f"{algorithm_word(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
     if len(phases) > 1:

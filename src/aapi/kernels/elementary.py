@@ -1,4 +1,4 @@
-"""exp, log, sin, cos and the angle of a vector inside kernels, from + − × / and bit operations alone: the same bits on every processor.
+"""exp, log, sin, cos and angles inside kernels, from + − × / and bit operations alone: the same bits on all processors.
 
 A C library chooses other code on other processors, and its last bits differ. These are at most one unit in the last
 place from the exact value. Each reduces its argument to a small interval, where a Taylor polynomial is as exact as the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -34,10 +33,7 @@ AFRESH = 4  # how many times as many sweeps where the grid was laid anew
 
 @dataclass(frozen=True, eq=False)
 class OptimisticGridState:
-    """start: when the next phase begins. values: V of the optimistic plan, (vertices,); q: its Q, (vertices, actions).
-
-    settings: by which it plans without bonus.
-    """
+    """start: when the next phase begins. values, q: V and Q of the plan, (vertices,) and (vertices, actions)."""
 
     k: int
     memories: Memories
@@ -52,26 +48,17 @@ class OptimisticGridState:
         """What was seen."""
         return cast("InterpolatedModel", self.memories[self.learner.memory])
 
-    def acting_by(self, q: Array) -> GridPolicy:
-        """The policy that is greedy in a Q-function."""
-        model = self.model
-        return GridPolicy(model.grid, model.counts.slots, model.counts.numbers, q)
-
-    @cached_property
+    @property
     def policy(self) -> GridPolicy:
-        """The optimistic one, which explores."""
-        return self.acting_by(self.q)
-
-    @cached_property
-    def learnt(self) -> GridPolicy:
-        """The one without bonus, for who only acts."""
-        return self.acting_by(self.learner.plan(self.model, self.values, 0.0)[1])
+        """Greedy in the plan."""
+        model = self.model
+        return GridPolicy(model.grid, model.counts.slots, model.counts.numbers, self.q)
 
     def restored(self, arrays: Arrays) -> OptimisticGridState:
         """What was stored; or an error."""
         memories = restored(self.memories, arrays, "memories")
-        numbers = {name: int(check_like(arrays, name, np.asarray(vars(self)[name]))) for name in ("k", "start")}
-        found = replace(self, memories=memories, **numbers)
+        k, start = (int(check_like(arrays, name, np.asarray(0))) for name in ("k", "start"))
+        found = replace(self, memories=memories, k=k, start=start)
         size, actions = found.model.num_vertices, self.space.num_actions
         values, q = check_like(arrays, "values", np.empty(size)), check_like(arrays, "q", np.empty((size, actions)))
         return replace(found, values=values, q=q)
@@ -81,13 +68,14 @@ class OptimisticGridState:
 class OptimisticGrid(Learner[OptimisticGridState]):
     """Act greedily in an optimistic plan of a model that is interpolated on a grid over all that was observed.
 
-    Q(v, a) = [S + (p + discount · Σ_w C(v, a, w) V(w) + …)]/(N + p) + bonus · sd(r)/(N + 0.1), V = max_a Q, for the
-    visits N, rewards S above their mean, and transitions C that were counted at the vertices v; p = 0.01 visits of each
-    pair had a mean outcome. Constants added to rewards, and factors, change nothing.
+    Q(v, a) = [S + discount · (Σ_w C(v, a, w) V(w) + p V̄)]/(N + p) + bonus · sd(r)/(N + 0.1), V = max_a Q, of the visits
+    N, rewards S above their mean, and transitions C that were counted at vertex v; V̄ is the mean of V over visits, and
+    p = 0.01. Constants added to rewards, and factors, change nothing. It is greedy in one plan after the other, and so
+    not Algorithm 1: on vectors that explored too little, and sums of Q-functions need a grid that stays.
 
     phase_length: steps between two plans. bonus: of a pair, for each visit that it has not had, in standard deviations
-    of the last fifth of rewards. discount: of values. sweeps: of value iteration in each plan, which begins where the last
-    one ended. window: steps that are remembered at the least.
+    of the last fifth of rewards. discount: of values. sweeps: of value iteration in each plan, which begins where the
+    last one ended. window: steps that are remembered at the least.
     """
 
     phase_length: int = 300
@@ -113,7 +101,7 @@ class OptimisticGrid(Learner[OptimisticGridState]):
         """Runs have grids of their own."""
         return False
 
-    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> OptimisticGridState:  # noqa: ARG002
+    def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> OptimisticGridState:
         """Nothing was seen, and all actions are equally good."""
         if not isinstance(space, Interpolated):
             raise InvalidInput("OptimisticGrid lays a grid over observation vectors: take features=Grid()")
@@ -123,10 +111,6 @@ class OptimisticGrid(Learner[OptimisticGridState]):
     def act(self, state: OptimisticGridState) -> Stretch:
         """Follow the optimistic plan."""
         return Stretch(state.k + 1, state.start, int(self.phase_length), state.policy)
-
-    def current_policy(self, state: OptimisticGridState) -> GridPolicy:
-        """That of the plan without bonus."""
-        return state.learnt
 
     def update(self, state: OptimisticGridState, data: PhaseData) -> tuple[OptimisticGridState, Phase]:
         """Count what was seen, and plan anew."""
@@ -138,7 +122,7 @@ class OptimisticGrid(Learner[OptimisticGridState]):
         return after, Phase(after.k, before, data, after.policy)
 
     def plan(self, model: InterpolatedModel, values: Array, bonus: float) -> tuple[Array, Array]:
-        """V, (vertices,), and Q, (vertices, actions), by value iteration that begins with the values of some vertices."""
+        """V, (vertices,), and Q, (vertices, actions), by value iteration. values: of some vertices, where it begins."""
         counts, rewards = model.counts, model.steps.rewards
         size, actions = model.num_vertices, model.space.num_actions
         q, start = np.empty((size, actions)), np.zeros(size)

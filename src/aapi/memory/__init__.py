@@ -9,5 +9,6 @@ from aapi.memory.window import KeepSteps, Window
 
 __all__ = [
     "CountTransitions", "Counts", "Experience", "Interpolate", "InterpolatedModel", "KeepSteps", "LinearMemory",
-    "Memories", "Memory", "MemorySpec", "RewardMoments", "SumTraces", "Traces", "TrackRewards", "Window", "empty_memories", "remember",
+    "Memories", "Memory", "MemorySpec", "RewardMoments", "SumTraces", "Traces", "TrackRewards", "Window",
+    "empty_memories", "remember",
 ]  # fmt: skip

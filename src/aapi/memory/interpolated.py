@@ -35,6 +35,18 @@ class Steps(NamedTuple):
     rewards: Array
     successors: Array
 
+    def part(self, first: int, last: int | None = None) -> Steps:
+        """Those from the first to the last."""
+        where = slice(first, last)
+        return Steps(self.states[where], self.actions[where], self.rewards[where], self.successors[where])
+
+    def then(self, after: Steps) -> Steps:
+        """These, and others after them."""
+        return Steps(
+            np.concatenate([self.states, after.states]), np.concatenate([self.actions, after.actions]),
+            np.concatenate([self.rewards, after.rewards]), np.concatenate([self.successors, after.successors]),
+        )  # fmt: skip
+
 
 class GridCounts(NamedTuple):
     """What was counted on a grid. A vertex has a number, by when it was met; 0 stands for all that never were.
@@ -66,7 +78,7 @@ class Interpolate(MemorySpec["InterpolatedModel"]):
         states = np.empty((0, *space.state_shape))
         steps = Steps(states, np.empty(0, dtype=np.int32), np.empty(0), states)
         blank = Extent.of(np.zeros((1, *space.state_shape)))
-        grid = lay_grid(blank, np.zeros((1, *space.state_shape)))
+        grid = lay_grid(blank)
         return InterpolatedModel(space, self, steps, 0, blank, grid, nothing_counted(space.num_actions))
 
 
@@ -96,11 +108,11 @@ class InterpolatedModel(Memory):
     def add(self, data: PhaseData, policy: Policy) -> InterpolatedModel:  # noqa: ARG002 - any will do
         """The model with the steps of a phase in it."""
         new = Steps(data.states[0], data.actions[0], data.rewards[0], data.successors[0])
-        steps = Steps(*(np.concatenate(pair) for pair in zip(self.steps, new, strict=True)))
+        steps = self.steps.then(new)
         fits = self.extent.holds(new.states) and self.extent.holds(new.successors)
         if fits and len(steps.rewards) <= GROWTH * self.laid:
             return replace(self, steps=steps)._with_counts(len(self.steps.rewards))
-        kept = Steps(*(array[-self.spec.window :] for array in steps))
+        kept = steps.part(-self.spec.window)
         return self._laid_over(kept, len(kept.rewards))
 
     def _laid_over(self, steps: Steps, laid: int) -> InterpolatedModel:
@@ -108,14 +120,14 @@ class InterpolatedModel(Memory):
         vectors = np.concatenate([steps.states[:laid], steps.successors[:laid]])
         extent = Extent.of(vectors)
         nothing = nothing_counted(self.space.num_actions)
-        grid = lay_grid(extent, vectors)
+        grid = lay_grid(extent)
         return replace(self, steps=steps, laid=laid, extent=extent, grid=grid, counts=nothing)._with_counts(0)
 
     def _with_counts(self, first: int) -> InterpolatedModel:
         """The model with the steps from the first on in its counts."""
         steps, counts = self.steps, self.counts
         for start in range(first, len(steps.rewards), CHUNK):
-            chunk = Steps(*(array[start : start + CHUNK] for array in steps))
+            chunk = steps.part(start, start + CHUNK)
             counts = add_steps(self.grid, counts, chunk, float(steps.rewards[0]), self.space.num_actions)
         return replace(self, counts=counts)
 

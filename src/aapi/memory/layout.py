@@ -1,4 +1,4 @@
-"""Where the vertices of a grid lie, by what was observed: along whole numbers, around circles, denser where most was."""
+"""Where the vertices of a grid lie, by what was observed: at whole numbers, around circles, or in rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 ON_CIRCLE = 1e-4  # how far from 1 the sum of two squares may be
-DENSER = 0.5  # the share of quantiles in the places of vertices; the rest is evenly spaced
 
 
 class Extent(NamedTuple):
@@ -46,7 +45,7 @@ class Extent(NamedTuple):
         return (
             inside
             and bool((whole == np.floor(whole)).all())
-            and all(bool(_on_circle(vectors, j).all()) for j in np.flatnonzero(self.circle))
+            and all(bool(_on_circle(vectors, j).all()) for j in np.flatnonzero(self.circle).tolist())
         )
 
     def describe(self) -> str:
@@ -63,34 +62,31 @@ def _on_circle(vectors: Array, j: int) -> Mask:
     return np.asarray(np.abs(squares - 1.0) < ON_CIRCLE)
 
 
-def lay_grid(extent: Extent, vectors: Array) -> Grid:
-    """A grid over observations, (n, dimension), of which this is the extent."""
+def lay_grid(extent: Extent) -> Grid:
+    """A grid over observations of this extent."""
     first = [j for j in range(len(extent.low)) if not (j > 0 and extent.circle[j - 1])]
     second = [j + 1 if extent.circle[j] else -1 for j in first]
-    uneven = [j for j in first if not extent.whole[j]]
-    side = SIDES.get(max(1, len(uneven)), LOWEST_SIDE)
-    places = [_places(extent, vectors[:, j], j, side) for j in first]
+    uneven = sum(not extent.whole[j] for j in first)
+    places = [_places(extent, j, SIDES.get(uneven, LOWEST_SIDE)) for j in first]
     sides = np.array([len(each) for each in places], dtype=np.int64)
     knots = np.zeros((len(first), int(sides.max())))
     for row, each in zip(knots, places, strict=True):
         row[: len(each)] = each
     return Grid(
         np.array(first, dtype=np.int64), np.array(second, dtype=np.int64), sides, knots, code_steps(len(first)),
-        len(uneven) <= INTERPOLATED,
+        uneven <= INTERPOLATED,
     )  # fmt: skip
 
 
-def _places(extent: Extent, values: Array, j: int, side: int) -> Array:
-    """Where vertices lie along one coordinate: at whole numbers, around a circle, or between evenly and by quantiles."""
+def _places(extent: Extent, j: int, side: int) -> Array:
+    """Where vertices lie along one coordinate: at whole numbers, or evenly, in a row or around a circle."""
     low, high = extent.low[j], extent.high[j]
     if extent.whole[j]:
         return np.asarray(low + np.arange(int(high - low) + 1))
-    parts = np.arange(side)
     if extent.circle[j]:
-        return np.asarray(parts * (2.0 * math.pi / side) - math.pi)
+        return np.asarray(np.arange(side) * (2.0 * math.pi / side) - math.pi)
     if not high > low:
         return np.array([low])
-    ranked = np.sort(values)[(parts * (len(values) - 1)) // (side - 1)]
-    evenly = low + (high - low) * (parts / (side - 1))
-    evenly[-1] = high
-    return np.asarray((1.0 - DENSER) * evenly + DENSER * ranked)
+    places = low + (high - low) * (np.arange(side) / (side - 1))
+    places[-1] = high
+    return np.asarray(places)

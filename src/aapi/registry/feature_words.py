@@ -28,7 +28,11 @@ def make_features(
 
     if text is None and low is None and high is None:
         return None
-    plain: dict[str, Any] = {"one-hot": features.OneHot} | ({"grid": features.Grid} if vectors else {}) | ({"coordinates": features.Coordinates} if finite else {})
+    plain: dict[str, Any] = (
+        {"one-hot": features.OneHot}
+        | ({"grid": features.Grid} if vectors else {})
+        | ({"coordinates": features.Coordinates} if finite else {})
+    )
     if text in plain and low is None and high is None:
         return plain[text]()
     if finite and (match := re.fullmatch(r"aggregate:(\d+)", text or "")):

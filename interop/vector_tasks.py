@@ -1,0 +1,208 @@
+"""Small tasks whose observations are vectors in a Box, for `vectors.py`: what people who run things would bring."""
+
+from __future__ import annotations
+
+import math
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+
+
+class Task(gymnasium.Env):
+    """A task that never ends. low, high: bounds of the observation."""
+
+    def __init__(self, low, high, num_actions):
+        self.observation_space = Box(np.array(low, np.float32), np.array(high, np.float32))
+        self.action_space = Discrete(num_actions)
+
+    def reset(self, *, seed=None, options=None):  # noqa: ARG002
+        """Begin, with random numbers by the seed."""
+        super().reset(seed=seed)
+        self.start()
+        return self.observe(), {}
+
+    def step(self, action):
+        """A step, which never ends."""
+        reward = self.move(int(action))
+        return self.observe(), float(reward), False, False, {}
+
+
+class AdmissionQueue(Task):
+    """Accept a customer or not: each brings what it offers, each that waits costs 0.1 a step, 0.4 are served a step.
+
+    Observed: how many wait, and the offer, from [0, 2]. Accepting offers above 0.8 + 0.4 · waiting earns 0.434.
+    """
+
+    def __init__(self):
+        super().__init__([0.0, 0.0], [20.0, 2.0], 2)
+
+    def start(self):
+        """Begin."""
+        self.waiting, self.offer = 0, self.np_random.uniform(0.0, 2.0)
+
+    def observe(self):
+        """What is seen now."""
+        return np.array([self.waiting, self.offer], np.float32)
+
+    def move(self, accept):
+        """Take a step; its reward."""
+        reward = 0.0
+        if accept and self.waiting < 20:
+            reward, self.waiting = self.offer, self.waiting + 1
+        if self.waiting and self.np_random.random() < 0.4:
+            self.waiting -= 1
+        self.offer = self.np_random.uniform(0.0, 2.0)
+        return reward - 0.1 * self.waiting
+
+
+class TwoClasses(Task):
+    """Which of two queues to serve. Observed: both lengths, up to 15, and which server speed is on, as numbers.
+
+    Customers of class 1 cost 1 a step and are served with probability 0.6, those of class 2 cost 3 and 0.4; speeds are
+    halved for a while now and then. Serving the class of the higher cost times rate, if anyone is there, is the rule.
+    """
+
+    def __init__(self):
+        super().__init__([0.0, 0.0, 0.0], [15.0, 15.0, 1.0], 2)
+
+    def start(self):
+        """Begin."""
+        self.lengths, self.slow = [0, 0], 0
+
+    def observe(self):
+        """What is seen now."""
+        return np.array([*self.lengths, self.slow], np.float32)
+
+    def move(self, served):
+        """Take a step; its reward."""
+        for each, rate in enumerate((0.2, 0.12)):
+            if self.np_random.random() < rate:
+                self.lengths[each] = min(15, self.lengths[each] + 1)
+        speed = (0.6, 0.4)[served] * (0.5 if self.slow else 1.0)
+        if self.lengths[served] and self.np_random.random() < speed:
+            self.lengths[served] -= 1
+        if self.np_random.random() < 0.02:
+            self.slow = 1 - self.slow
+        return -0.1 * (self.lengths[0] + 3 * self.lengths[1])
+
+
+class Inventory(Task):
+    """How much to order, 0 to 4 units. Observed: the stock and the season's demand, real numbers.
+
+    Demand is gamma distributed, around a mean that goes up and down over 50 steps; a unit sold pays 2, ordered costs 1,
+    in stock 0.1, and what is not in stock is not sold.
+    """
+
+    def __init__(self):
+        super().__init__([0.0, 0.0], [20.0, 4.0], 5)
+
+    def start(self):
+        """Begin."""
+        self.stock, self.time = 5.0, 0
+
+    @property
+    def mean(self):
+        """Of the demand now."""
+        return 2.0 + 1.5 * math.sin(2.0 * math.pi * self.time / 50)
+
+    def observe(self):
+        """What is seen now."""
+        return np.array([self.stock, self.mean], np.float32)
+
+    def move(self, ordered):
+        """Take a step; its reward."""
+        stock = min(20.0, self.stock + ordered)
+        demand = self.np_random.gamma(4.0, self.mean / 4.0)
+        sold = min(stock, demand)
+        self.stock, self.time = stock - sold, self.time + 1
+        return 2.0 * sold - ordered - 0.1 * self.stock
+
+
+class Pendulum(Task):
+    """Gymnasium's pendulum with three torques, −2, 0 and 2, in one long episode. Observed: cos, sin and speed."""
+
+    def __init__(self):
+        super().__init__([-1.0, -1.0, -8.0], [1.0, 1.0, 8.0], 3)
+
+    def start(self):
+        """Begin."""
+        self.angle, self.speed = self.np_random.uniform(-math.pi, math.pi), self.np_random.uniform(-1.0, 1.0)
+        self.time = 0
+
+    def observe(self):
+        """What is seen now."""
+        return np.array([math.cos(self.angle), math.sin(self.angle), self.speed], np.float32)
+
+    def move(self, action):
+        """Take a step; its reward."""
+        torque = 2.0 * (action - 1)
+        cost = self.angle**2 + 0.1 * self.speed**2 + 0.001 * torque**2
+        self.speed = min(8.0, max(-8.0, self.speed + (15.0 * math.sin(self.angle) + 3.0 * torque) * 0.05))
+        self.angle = (self.angle + self.speed * 0.05 + math.pi) % (2.0 * math.pi) - math.pi
+        self.time += 1
+        if self.time % 200 == 0:  # as its episodes begin
+            self.angle, self.speed = self.np_random.uniform(-math.pi, math.pi), self.np_random.uniform(-1.0, 1.0)
+        return -cost
+
+
+class PuckWorld(Task):
+    """Push a puck to a target that jumps every 150 steps. Observed: place, speed, and the way to the target."""
+
+    def __init__(self):
+        super().__init__([0.0, 0.0, -0.1, -0.1, -1.0, -1.0], [1.0, 1.0, 0.1, 0.1, 1.0, 1.0], 5)
+
+    def start(self):
+        """Begin."""
+        self.place, self.speed, self.time = self.np_random.uniform(size=2), np.zeros(2), 0
+        self.target = self.np_random.uniform(size=2)
+
+    def observe(self):
+        """What is seen now."""
+        return np.array([*self.place, *self.speed, *(self.target - self.place)], np.float32)
+
+    def move(self, action):
+        """Take a step; its reward."""
+        push = ((0.0, 0.0), (0.01, 0.0), (-0.01, 0.0), (0.0, 0.01), (0.0, -0.01))[action]
+        self.speed = np.clip(0.95 * self.speed + push, -0.1, 0.1)
+        place = np.clip(self.place + self.speed, 0.0, 1.0)
+        self.speed = np.where(place == self.place + self.speed, self.speed, 0.0)
+        self.place, self.time = place, self.time + 1
+        if self.time % 150 == 0:
+            self.target = self.np_random.uniform(size=2)
+        return -float(np.hypot(*(self.target - self.place)))
+
+
+class Catch(Task):
+    """A ball falls ten rows; the paddle below moves left, stays or moves right. Observed: the board, 50 zeros and ones.
+
+    Catching pays 1, missing −1; then another ball falls. The best earns 0.1 a step.
+    """
+
+    def __init__(self):
+        super().__init__(np.zeros(50), np.ones(50), 3)
+
+    def start(self):
+        """Begin."""
+        self.paddle = 2
+        self.drop()
+
+    def drop(self):
+        """Another ball."""
+        self.row, self.column = 0, int(self.np_random.integers(5))
+
+    def observe(self):
+        """What is seen now."""
+        board = np.zeros((10, 5), np.float32)
+        board[self.row, self.column] = board[9, self.paddle] = 1.0
+        return board.ravel()
+
+    def move(self, action):
+        """Take a step; its reward."""
+        self.paddle = min(4, max(0, self.paddle + action - 1))
+        self.row += 1
+        if self.row < 9:
+            return 0.0
+        caught = self.column == self.paddle
+        self.drop()
+        return 1.0 if caught else -1.0

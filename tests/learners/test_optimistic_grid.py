@@ -1,0 +1,116 @@
+"""AAPI() on observation vectors: what it chooses, that shifts and scales of rewards change nothing, and saving."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import aapi
+from aapi.agent import describe_choice
+from aapi.features import Fourier, Grid, OneHot, Radial
+
+
+class Line(gymnasium.Env):
+    """A walk on [−1, 1]: right of 0.5 pays 4, all else 1; each 37th step starts in the middle again."""
+
+    def __init__(self, shift=0.0, scale=1.0, space=None):
+        self.observation_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), np.float64) if space is None else space
+        self.action_space = gymnasium.spaces.Discrete(3)
+        self.shift, self.scale = shift, scale
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x, self.time = 0.0, 0
+        return self.seen(), {}
+
+    def seen(self):
+        return np.full(self.observation_space.shape, self.x).astype(self.observation_space.dtype)
+
+    def step(self, action):
+        self.x = float(np.clip(self.x + 0.125 * (action - 1) + 0.0625 * self.np_random.integers(-1, 2), -1.0, 1.0))
+        self.time += 1
+        reward = self.scale * (4.0 if self.x > 0.5 else 1.0) + self.shift
+        return self.seen(), reward, False, self.time % 37 == 0, {}
+
+
+def box(low, high, dtype, numbers=1):
+    return gymnasium.spaces.Box(low, high, (numbers,), dtype)
+
+
+def learnt(steps=2000, **arguments):
+    return aapi.Agent(aapi.AAPI(), Line(**arguments), seed=3).learn(steps)
+
+
+def test_it_learns():
+    agent = learnt(4000)
+    assert agent.evaluate(2000, Line()).average_reward > 2.5  # always right earns about 2.9, at random 1.2
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(8.0, 1.0), (-1024.0, 1.0), (0.0, 0.25), (0.0, 4096.0), (64.0, 2.0)])
+def test_constants_and_factors_in_rewards_change_nothing(shift, scale):
+    agent, other = learnt(), learnt(shift=shift, scale=scale)
+    for mine, its in zip(agent.session.state.model.steps[:2], other.session.state.model.steps[:2], strict=True):
+        assert np.array_equal(mine, its)
+    assert other.session.state.q == pytest.approx(scale * agent.session.state.q)
+
+
+def test_the_same_seed_learns_the_same_in_pieces_and_from_a_file(tmp_path):
+    whole, pieces = learnt(1700), learnt(500)
+    pieces.learn(450)
+    pieces.save(tmp_path / "line.aapi")
+    resumed = aapi.load(tmp_path / "line.aapi", env=Line())
+    assert isinstance(resumed.algorithm, aapi.OptimisticGrid)
+    resumed.learn(750)
+    assert resumed.total_reward == whole.total_reward
+    assert np.array_equal(resumed.session.state.q, whole.session.state.q)
+    observations = np.linspace(-1.0, 1.0, 9)[:, None]
+    assert np.array_equal(resumed.policy.values(observations), whole.policy.values(observations))
+
+
+def test_copies_of_an_environment():
+    envs = gymnasium.vector.SyncVectorEnv([Line] * 3, autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP)
+    agent = aapi.Agent(aapi.AAPI(), envs, seed=0).learn(2400)
+    assert agent.num_steps == 2400
+    assert np.isfinite(agent.session.state.q).all()
+
+
+@pytest.mark.parametrize(
+    ("space", "algorithm", "features"),
+    [
+        (box(-1.0, 1.0, np.float64), aapi.AAPI(), Grid()),
+        (box(0, 9, np.int64), aapi.AAPI(), OneHot()),  # a small box of whole numbers
+        (box(0, 255, np.uint8, 3), aapi.AAPI(), Grid()),
+        (box(-np.inf, np.inf, np.float64, 12), aapi.AAPI(), Grid()),
+        (box(-1.0, 1.0, np.float64, 65), aapi.AAPI(), Radial()),
+        (box(-1.0, 1.0, np.float64), aapi.AAPI(eta=0.5), Fourier()),
+        (gymnasium.spaces.Discrete(5), aapi.AAPI(), OneHot()),
+    ],
+)
+def test_what_is_chosen(space, algorithm, features):
+    agent = aapi.Agent(algorithm, Line(space=space))
+    assert agent.features == features
+    assert agent.algorithm == (aapi.OptimisticGrid() if features == Grid() else algorithm)
+
+
+def test_cartpole_keeps_the_papers_features():
+    agent = aapi.Agent(aapi.AAPI(), gymnasium.make("CartPole-v1"))
+    assert (agent.algorithm, agent.features) == (aapi.AAPI(), Fourier())
+
+
+def test_the_choice_in_words():
+    assert "numbers: 1 other; grid: 50 vertices" in describe_choice(learnt())
+    assert describe_choice(aapi.Agent(aapi.AAPI(), gymnasium.make("FrozenLake-v1"))) == ""
+
+
+def test_other_algorithms_do_not_take_a_grid_nor_it_other_features():
+    with pytest.raises(aapi.errors.InvalidInput, match="grid features are for AAPI"):
+        aapi.Agent(aapi.AAPI(eta=0.5), Line(), features=Grid())
+    with pytest.raises(aapi.errors.InvalidInput, match="take features=Grid"):
+        aapi.Agent(aapi.OptimisticGrid(), Line(), features=Fourier())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"bonus": -1.0}, {"discount": 1.0}, {"sweeps": 0}, {"phase_length": 0}, {"window": 0}]
+)
+def test_wrong_arguments(wrong):
+    with pytest.raises(aapi.errors.InvalidInput, match=next(iter(wrong))):
+        aapi.OptimisticGrid(**wrong).check()
