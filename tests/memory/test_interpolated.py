@@ -47,9 +47,13 @@ def test_what_was_stored_is_restored_to_the_bit():
             assert np.array_equal(mine, other)
 
 
-def test_memory_is_bounded():
-    memory = model(phases(30), window=200)
+def test_memory_is_bounded_and_spread_over_all_that_was():
+    data = list(phases(30))
+    memory = model(data, window=200)
     assert 200 <= len(memory.steps.rewards) <= 300
+    assert np.array_equal(memory.steps.rewards[-100:], np.concatenate([each.rewards[0] for each in data])[-100:])
+    assert np.array_equal(memory.steps.rewards[0], data[0].rewards[0, 0])
+    assert memory.extent.holds(np.concatenate([each.states[0] for each in data]))
 
 
 @pytest.mark.parametrize(

@@ -63,9 +63,9 @@ class Agent:
         wrapped in `Continuing`, unless you did that, with the ending rule known for its id (CartPole: the paper's), or
         else the environment's own rewards. A vector environment, gymnasium.make_vec(…), is several copies that the
         agent learns from at once, as one run: a step of n copies is n steps.
-    features: OneHot (default for countable observations), Grid (default of AAPI() for vectors, but for CartPole: then
-        the algorithm is `OptimisticGrid()`), Fourier (default of others for up to four numbers, of order 3), Radial (default for more),
-        Tiles, or a function of yours from an observation to a vector.
+    features: OneHot (default for countable observations), Grid (default of AAPI() for vectors, except in CartPole; the
+        algorithm is `OptimisticGrid()` then), Fourier (default of others for up to four numbers, of order 3), Radial
+        (default of others for more), Tiles, or a function of yours from an observation to a vector.
     seed: of the agent's draws, and of the environment's first reset.
 
     Several agents of the same seed learn the same, and learning in pieces, or saved and loaded in between, is the same

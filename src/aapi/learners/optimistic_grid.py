@@ -75,14 +75,14 @@ class OptimisticGrid(Learner[OptimisticGridState]):
 
     phase_length: steps between two plans. bonus: of a pair, for each visit that it has not had, in standard deviations
     of the last fifth of rewards. discount: of values. sweeps: of value iteration in each plan, which begins where the
-    last one ended. window: steps that are remembered at the least.
+    last one ended. window: steps that are remembered, half of them the last.
     """
 
     phase_length: int = 300
     bonus: float = 0.5
     discount: float = 0.995
     sweeps: int = 50
-    window: int = 50_000
+    window: int = 100_000
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""

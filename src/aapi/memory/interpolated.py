@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from aapi.approximation.grid import CORNERS, ELSEWHERE, Grid, find_number, find_simplex, read_point
+from aapi.approximation.grid import CORNERS, ELSEWHERE, MOST_WHOLE, Grid, find_number, find_simplex, read_point
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, check_indices, check_like
 from aapi.errors import InvalidInput
@@ -40,6 +40,15 @@ class Steps(NamedTuple):
         where = slice(first, last)
         return Steps(self.states[where], self.actions[where], self.rewards[where], self.successors[where])
 
+    def thinned(self, most: int) -> Steps:
+        """So many of them: the last half, and as many that are evenly spread over those before."""
+        held, recent = len(self.rewards), most // 2
+        if held <= most:
+            return self
+        spread = np.arange(most - recent) * (held - recent) // (most - recent)
+        kept = np.concatenate([spread, np.arange(held - recent, held)])
+        return Steps(self.states[kept], self.actions[kept], self.rewards[kept], self.successors[kept])
+
     def then(self, after: Steps) -> Steps:
         """These, and others after them."""
         return Steps(
@@ -66,9 +75,11 @@ class GridCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Interpolate(MemorySpec["InterpolatedModel"]):
-    """Keep a model of at least the last `window` steps, and of half as many more at the most."""
+    """Keep a model of `window` steps, and of half as many more at the most: half of them the last ones, the others evenly
+    from all before, so that what was tried once is not tried again and again.
+    """
 
-    window: int = 50_000
+    window: int = 100_000
 
     def start(self, space: QSpace, runs: int) -> InterpolatedModel:
         """No step yet."""
@@ -87,16 +98,16 @@ class InterpolatedModel(Memory):
     """Steps of one run, and what they count on a grid over them.
 
     A step from x to y counts at the vertices v of the simplex around x, by their weights, as one from v to y + v − x:
-    moves are alike nearby, places are not. laid: over how many of these steps the grid was laid. That is done anew when
-    something lies outside, is no longer whole or no longer on a circle, and when there are half as many steps more. All
-    else follows from the steps and this number, to the bit, so that it is not stored.
+    moves are alike nearby, places are not. laid: of how many of these steps the model was made when the grid was laid. That is
+    done anew when something lies outside, is no longer whole or no longer on a circle, and when there are half as many
+    steps more. extent: of all that was seen. Grid and counts follow from these, to the bit, and are not stored.
     """
 
     space: QSpace = field(metadata=NOT_STORED)
     spec: Interpolate = field(metadata=NOT_STORED)
     steps: Steps
     laid: int
-    extent: Extent = field(metadata=NOT_STORED)
+    extent: Extent
     grid: Grid = field(metadata=NOT_STORED)
     counts: GridCounts = field(metadata=NOT_STORED)
 
@@ -112,15 +123,14 @@ class InterpolatedModel(Memory):
         fits = self.extent.holds(new.states) and self.extent.holds(new.successors)
         if fits and len(steps.rewards) <= GROWTH * self.laid:
             return replace(self, steps=steps)._with_counts(len(self.steps.rewards))
-        kept = steps.part(-self.spec.window)
-        return self._laid_over(kept, len(kept.rewards))
+        extent = Extent.of(np.concatenate([new.states, new.successors]))
+        extent = self.extent.joined(extent) if self.laid else extent
+        kept = steps.thinned(self.spec.window)
+        return self._laid_over(extent, kept, len(kept.rewards))
 
-    def _laid_over(self, steps: Steps, laid: int) -> InterpolatedModel:
-        """The model of these steps, with a grid over the first of them."""
-        vectors = np.concatenate([steps.states[:laid], steps.successors[:laid]])
-        extent = Extent.of(vectors)
-        nothing = nothing_counted(self.space.num_actions)
-        grid = lay_grid(extent)
+    def _laid_over(self, extent: Extent, steps: Steps, laid: int) -> InterpolatedModel:
+        """The model of these steps, on a grid over all that was seen."""
+        grid, nothing = lay_grid(extent), nothing_counted(self.space.num_actions)
         return replace(self, steps=steps, laid=laid, extent=extent, grid=grid, counts=nothing)._with_counts(0)
 
     def _with_counts(self, first: int) -> InterpolatedModel:
@@ -141,7 +151,13 @@ class InterpolatedModel(Memory):
         laid = int(check_like(arrays, "laid", np.asarray(self.laid)))
         if not min(1, count) <= laid <= count <= max(GROWTH * laid, self.spec.window):
             raise InvalidInput(f"of {count} steps, a grid cannot have been laid over {laid}")
-        return self._laid_over(steps, laid) if count else self
+        extent = Extent(*(check_like(arrays, f"extent_{part}", array) for part, array in enumerate(self.extent)))
+        if not (extent.low <= extent.high).all() or (extent.circle[1:] & extent.circle[:-1]).any() or extent.circle[-1]:
+            raise InvalidInput("the extent of what was observed makes no sense")
+        wide = extent.high - extent.low >= MOST_WHOLE
+        if (extent.whole & (wide | (extent.low != np.floor(extent.low)))).any():
+            raise InvalidInput("what was observed cannot have been whole numbers")
+        return self._laid_over(extent, steps, laid) if count else self
 
     def check_steps(self, steps: int) -> None:
         """Raise an error if more steps are remembered than were taken, or none of some."""

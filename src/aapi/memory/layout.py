@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from aapi.array_types import Array, Mask
 
 
+SLACK = 0.1  # of its width, how far outside of a grid something may lie
 ON_CIRCLE = 1e-4  # how far from 1 the sum of two squares may be
 
 
@@ -38,9 +39,17 @@ class Extent(NamedTuple):
             circle[j] = free and bool(_on_circle(vectors, j).all())
         return Extent(low, high, whole, circle)
 
+    def joined(self, other: Extent) -> Extent:
+        """Of both together."""
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        whole = self.whole & other.whole & (high - low < MOST_WHOLE)
+        return Extent(low, high, whole, self.circle & other.circle)
+
     def holds(self, vectors: Array) -> bool:
-        """Whether all of this is true of other observations, too."""
-        inside = bool(((vectors >= self.low) & (vectors <= self.high)).all())
+        """Whether all of this is true of other observations, too; those a little outside count for the edge."""
+        slack = np.where(self.whole, 0.0, SLACK * (self.high - self.low))
+        slack[self.circle | np.roll(self.circle, 1)] = np.inf  # the last is never true
+        inside = bool(((vectors >= self.low - slack) & (vectors <= self.high + slack)).all())
         whole = vectors[:, self.whole]
         return (
             inside
