@@ -85,6 +85,7 @@ bench: .venv-bench/.installed
 # Stable-Baselines3 on our environments; apart, because it needs torch.
 interop: .venv-interop/.installed
 	.venv-interop/bin/python interop/check.py
+	.venv-interop/bin/python interop/vectors.py --rivals
 
 .venv/.installed: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[plots]'

@@ -97,7 +97,7 @@ def test_cartpole_keeps_the_papers_features():
 
 
 def test_the_choice_in_words():
-    assert "numbers: 1 other; grid: 50 vertices" in describe_choice(learnt())
+    assert "observed: 1 real number; grid: 50 vertices" in describe_choice(learnt())
     assert describe_choice(aapi.Agent(aapi.AAPI(), gymnasium.make("FrozenLake-v1"))) == ""
 
 

@@ -76,7 +76,7 @@ def test_whole_numbers_and_circles_are_recognised():
     extent = Extent.of(seen)
     assert extent.whole.tolist() == [True, False, False, False]
     assert extent.circle.tolist() == [False, True, False, False]
-    assert extent.describe() == "1 of whole numbers, 1 angle, 1 other"
+    assert extent.describe() == "1 whole number, 1 angle, 1 real number"
     assert extent.holds(seen)
     for other in ([0.5, 1.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [8.0, 1.0, 0.0, 0.0]):
         assert not extent.holds(np.array([other]))

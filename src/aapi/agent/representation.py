@@ -61,7 +61,7 @@ def describe_choice(agent: Agent) -> str:
     sides = [str(side) for side in model.grid.sides[:MOST_NAMED]] + ["…"] * (len(model.grid.sides) > MOST_NAMED)
     return (
         "observations are vectors: an optimistic plan in a model on a grid over what was seen, not Algorithm 1, which "
-        f"explored too little there; numbers: {model.extent.describe()}; grid: {' × '.join(sides)} vertices, "
+        f"explored too little there; observed: {model.extent.describe()}; grid: {' × '.join(sides)} vertices, "
         f"of which {model.num_vertices - 1} were met"
     )
 

@@ -75,8 +75,10 @@ class GridCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Interpolate(MemorySpec["InterpolatedModel"]):
-    """Keep a model of `window` steps, and of half as many more at the most: half of them the last ones, the others evenly
-    from all before, so that what was tried once is not tried again and again.
+    """Keep a model of `window` steps, and of half as many more at the most.
+
+    When some have to go, half of the window has the last ones, and the other half is evenly spread over all before, so
+    that what was tried once is not tried again and again.
     """
 
     window: int = 100_000
@@ -98,7 +100,7 @@ class InterpolatedModel(Memory):
     """Steps of one run, and what they count on a grid over them.
 
     A step from x to y counts at the vertices v of the simplex around x, by their weights, as one from v to y + v − x:
-    moves are alike nearby, places are not. laid: of how many of these steps the model was made when the grid was laid. That is
+    moves are alike nearby, places are not. laid: how many of these steps there were when the grid was laid. That is
     done anew when something lies outside, is no longer whole or no longer on a circle, and when there are half as many
     steps more. extent: of all that was seen. Grid and counts follow from these, to the bit, and are not stored.
     """

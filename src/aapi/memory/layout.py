@@ -59,11 +59,10 @@ class Extent(NamedTuple):
 
     def describe(self) -> str:
         """What was recognised, in words."""
-        angles, dimension = int(self.circle.sum()), len(self.low)
-        whole = int(self.whole.sum())
-        rest = dimension - whole - 2 * angles
-        parts = [(whole, "of whole numbers"), (angles, "angle" if angles == 1 else "angles"), (rest, "other")]
-        return ", ".join(f"{count} {what}" for count, what in parts if count)
+        angles, whole = int(self.circle.sum()), int(self.whole.sum())
+        rest = len(self.low) - whole - 2 * angles
+        parts = ((whole, "whole number"), (angles, "angle"), (rest, "real number"))
+        return ", ".join(f"{count} {what}{'s' * (count > 1)}" for count, what in parts if count)
 
 
 def _on_circle(vectors: Array, j: int) -> Mask:
