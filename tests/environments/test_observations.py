@@ -50,7 +50,7 @@ def test_vectors_hold_the_numbers_in_the_order_of_the_space():
     observations = observations_of(space)
     assert observations.low == (5.0, 0.0, 0.0, 0.0, -1.0, -1.0, -1.0, -1.0)
     assert observations.high == (7.0, 1.0, 1.0, 255.0, 2.0, 2.0, 2.0, 2.0)
-    assert observations.counts == (3, 2, 2, 0, 0, 0, 0, 0)
+    assert observations.counts == (3, 2, 2, 256, 0, 0, 0, 0)
     seen = {
         "z": (6, np.array([1, 0], dtype=np.int8), np.array(9, np.uint8)),
         "a": np.array([[0.0, 0.5], [1.0, 2.0]], np.float32),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aapi.kernels.elementary import cos, exp, log, sin, sin_cos
+from aapi.kernels.elementary import angle, cos, exp, log, sin, sin_cos
 from aapi.kernels.jit import kernel
 
 SMALLEST = 5e-324
@@ -102,3 +102,15 @@ def test_the_same_bits_on_every_machine():
     out = np.empty((len(x), 4))
     fill(x, out)
     assert hashlib.sha256(out.tobytes()).hexdigest()[:16] == "57f7556c18d7ecad"
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
+def test_angle(x, y):
+    expected = math.atan2(y + 0.0, x) if x or y else 0.0
+    assert abs(angle(x, y) - expected) <= 4.0 * math.ulp(expected) or (y == 0.0 and x < 0.0)
+
+
+def test_angles_of_axes():
+    assert [angle(*each) for each in ((0.0, 0.0), (1.0, 0.0), (0.0, 2.0), (-1.0, 0.0), (0.0, -1.0))] == [
+        0.0, 0.0, math.pi / 2, math.pi, -math.pi / 2,
+    ]  # fmt: skip
