@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
-from aapi.registry.problems import PROBLEMS, is_environment, make_problem
+from aapi.registry.problems import PROBLEMS, SIZES, is_environment, make_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,18 +80,15 @@ def add_problem(command: Parser, others: str = "or a model file (.npz)", *, fini
     names = [name for name in PROBLEMS if name != "cartpole" or not finite]
     command.add_argument("problem", help=f"{', '.join(names)}, {others}")
     group = command.add_argument_group("size of a built-in problem")
-    group.add_argument("--states", type=int, metavar="N", help="number of states (ergodic, river-swim, garnet)")
-    group.add_argument("--actions", type=int, metavar="N", help="number of actions (ergodic, garnet)")
-    group.add_argument("--size", type=int, metavar="N", help="rows and columns (deep-sea)")
-    group.add_argument("--servers", type=int, metavar="N", help="number of servers (access-control)")
-    group.add_argument("--branching", type=int, metavar="N", help="successors of a state and action (garnet)")
-    group.add_argument("--model-seed", type=int, metavar="S", help="which of the random models (garnet)")
+    for size, (kind, meaning) in SIZES.items():
+        owners = ", ".join(name for name in names if size in PROBLEMS[name])
+        metavar = "S" if size == "model_seed" else "N" if kind is int else "X"
+        group.add_argument(flag(size), type=kind, metavar=metavar, help=f"{meaning} ({owners})")
 
 
-def given_sizes(options: argparse.Namespace) -> dict[str, int]:
+def given_sizes(options: argparse.Namespace) -> dict[str, float]:
     """The sizes on the command line."""
-    names = sorted({option for parameters in PROBLEMS.values() for option in parameters})
-    return {name: value for name in names if (value := vars(options)[name]) is not None}
+    return {name: value for name in sorted(SIZES) if (value := vars(options)[name]) is not None}
 
 
 def read_problem(options: argparse.Namespace) -> Problem:

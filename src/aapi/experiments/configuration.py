@@ -55,7 +55,7 @@ class Problem:
     """
 
     name: str
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, float] = field(default_factory=dict)
     arguments: Mapping[str, object] = field(default_factory=dict)
     ending: str | float | None = None
     limit: int | None = None
@@ -106,7 +106,7 @@ class Problem:
 
 
 @functools.lru_cache(CACHED_PROBLEMS)
-def _model(source: str | Model, sizes: tuple[tuple[str, int], ...], scale: float) -> Model:
+def _model(source: str | Model, sizes: tuple[tuple[str, float], ...], scale: float) -> Model:
     model = make_problem(source, dict(sizes)) if isinstance(source, str) else source
     return model if scale == 1.0 else model.scaled(scale)
 

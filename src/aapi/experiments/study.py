@@ -134,7 +134,7 @@ class Study:
             notes += [f"{steps} step{'s' if steps > 1 else ''}"]
         problem = replace(
             spec.problem, note=", ".join(notes), reward_scale=cast("float", values.get("reward_scale", 1.0)),
-            sizes={name: cast("int", value) for name, value in values.items() if name not in schema.VARIED},
+            sizes={name: cast("float", value) for name, value in values.items() if name not in schema.VARIED},
         )  # fmt: skip
         problem, features = prepare(problem, cast("str | FeatureMap | None", values.get("features")))
         return problem, steps, features
