@@ -23,7 +23,7 @@ PROBLEMS = {
     "cartpole": {},
     "garnet": {
         "states": "num_states", "actions": "num_actions", "branching": "branching", "model_seed": "seed",
-        "rewards": "num_rewards",
+        "paying": "num_rewards",
     },
     "chain": {"states": "num_states", "slip": "slip"},
     "double-loop": {"length": "length"},
@@ -49,7 +49,7 @@ SIZES: dict[str, tuple[type[int] | type[float], str]] = {
     "servers": (int, "number of servers"),
     "branching": (int, "successors of a state and action"),
     "model_seed": (int, "which of the random models"),
-    "rewards": (int, "number of pairs that pay, 0: all do"),
+    "paying": (int, "number of pairs that pay, 0: all do"),
     "slip": (float, "probability that something else happens"),
     "length": (int, "steps to the reward"),
     "arms": (int, "number of arms"),

@@ -77,10 +77,10 @@ ZOO = {
     "garnet 50×5, dense": _reporting("random", 200_000, "garnet", states=50, actions=5, branching=50, model_seed=2),
     "garnet 30×3, dense": _development("random", 100_000, "garnet", states=30, actions=3, branching=30, model_seed=3),
     "garnet 60×4, three rewards": _development(
-        "random", 200_000, "garnet", states=60, actions=4, branching=3, model_seed=4, rewards=3
+        "random", 200_000, "garnet", states=60, actions=4, branching=3, model_seed=4, paying=3
     ),
     "garnet 100×4, two rewards": _reporting(
-        "random", 300_000, "garnet", states=100, actions=4, branching=3, model_seed=5, rewards=2
+        "random", 300_000, "garnet", states=100, actions=4, branching=3, model_seed=5, paying=2
     ),
     "ergodic 30,4": _reporting("random", 200_000, "ergodic", states=30, actions=4),
     "ergodic 20,5": _development("random", 200_000, "ergodic", states=20, actions=5),
