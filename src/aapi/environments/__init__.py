@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aapi.environments.access_control import access_control
+from aapi.environments.bandit import bandit
 from aapi.environments.cartpole import cartpole
 from aapi.environments.chain import chain
 from aapi.environments.changing_rewards import ChangingRewards, against_the_leader
@@ -15,6 +16,7 @@ from aapi.environments.double_loop import double_loop
 from aapi.environments.ergodic import ergodic
 from aapi.environments.garnet import garnet
 from aapi.environments.inventory import inventory
+from aapi.environments.lottery import lottery
 from aapi.environments.maintenance import maintenance
 from aapi.environments.n_model import n_model
 from aapi.environments.river_swim import river_swim
@@ -31,10 +33,35 @@ if TYPE_CHECKING:
     from aapi.environments.continuing import Continuing
 
 __all__ = [
-    "ChangingRewards", "Continuing", "ContinuousProblem", "access_control", "against_the_leader", "cartpole",
-    "chain", "cliff_walking", "combination_lock", "deep_sea", "double_loop", "ergodic", "from_table", "frozen_lake",
-    "garnet", "inventory", "maintenance", "n_model", "river_swim", "rooms", "routing", "six_arms", "tabulate",
-    "tandem_queue", "taxi", "trap_grid", "windy_grid",
+    "ChangingRewards",
+    "Continuing",
+    "ContinuousProblem",
+    "access_control",
+    "against_the_leader",
+    "bandit",
+    "cartpole",
+    "chain",
+    "cliff_walking",
+    "combination_lock",
+    "deep_sea",
+    "double_loop",
+    "ergodic",
+    "from_table",
+    "frozen_lake",
+    "garnet",
+    "inventory",
+    "lottery",
+    "maintenance",
+    "n_model",
+    "river_swim",
+    "rooms",
+    "routing",
+    "six_arms",
+    "tabulate",
+    "tandem_queue",
+    "taxi",
+    "trap_grid",
+    "windy_grid",
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from aapi.checks import at_least
 from aapi.errors import InvalidInput
 from aapi.mdp import FiniteMDP
-from aapi.mdp.model import LARGEST
+from aapi.mdp.arrays import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 
 def garnet(
-    num_states: int = 20, num_actions: int = 4, branching: int = 5, seed: int = 0, num_rewards: int = 0
+    num_states: int = 20, num_actions: int = 4, branching: int = 5, seed: int = 0, num_rewards: int = 0, coins: int = 0
 ) -> FiniteMDP:
     """Every pair leads to `branching` distinct states drawn uniformly, with probabilities cut from [0, 1] at random.
 
-    Rewards r(x, a) are standard normal; or, with `num_rewards`, so many pairs pay 1 and all others nothing. The same
-    arguments give the same model. A Garnet model can be periodic or multichain when `branching` is small; its optimal
-    gain has no formula: use `aapi.mdp.solve`.
+    Rewards r(x, a) are standard normal; or, with `num_rewards`, so many pairs pay 1 and all others nothing; or, with
+    coins = 1, a pair pays 1 or 0, with a probability drawn evenly. The same arguments give the same model. A Garnet
+    model can be periodic or multichain when `branching` is small; its optimal gain has no formula: use
+    `aapi.mdp.solve`.
     """
     at_least(1, num_states=num_states, num_actions=num_actions, branching=branching)
-    at_least(0, seed=seed, num_rewards=num_rewards)
+    at_least(0, seed=seed, num_rewards=num_rewards, coins=coins)
     if branching > num_states:
         raise InvalidInput(f"branching must be at most the number of states, {num_states}, not {branching}")
     random = np.random.default_rng(seed)
@@ -43,7 +44,11 @@ def garnet(
     shape = (pairs, num_states)
     transitions = scipy.sparse.csr_array((probabilities.ravel(), successors.ravel(), indptr), shape=shape)
     dense = pairs * num_states <= 4 * pairs * branching  # a quarter full: a dense array is smaller and faster
-    return FiniteMDP(transitions.toarray().reshape(num_states, num_actions, -1) if dense else transitions, rewards)
+    model = FiniteMDP(transitions.toarray().reshape(num_states, num_actions, -1) if dense else transitions, rewards)
+    if not coins:
+        return model
+    heads = random.random((num_states, num_actions))
+    return model.with_random_rewards([0.0, 1.0], np.stack([1.0 - heads, heads], axis=2))
 
 
 def _distinct(random: np.random.Generator, population: int, rows: int, count: int) -> Integers:

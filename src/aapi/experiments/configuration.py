@@ -127,6 +127,10 @@ def _describe_model(model: Model) -> Json:
     held = model.transitions
     transitions = [held.data, held.indices, held.indptr] if model.is_sparse else held
     contents = {"rewards": model.rewards, "initial_state": model.initial_state, "coordinates": model.coordinates}
+    if model.outcomes is not None:
+        contents["outcomes"] = list(vars(model.outcomes).values())
+    if model.reward_spread is not None:
+        contents["reward_spread"] = model.reward_spread
     return describe({"transitions": transitions} | contents)
 
 

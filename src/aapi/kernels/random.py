@@ -82,39 +82,46 @@ def draw(stream: Any) -> Any:
 
 
 @kernel
-def fill_normal(stream: Any, out: Any) -> None:
-    """Fill the vector `out` with standard normal numbers, by the ziggurat of Marsaglia and Tsang (2000).
+def next_normal(s0: Any, s1: Any, s2: Any, s3: Any) -> Any:
+    """A stream's new state, and a standard normal number, by the ziggurat of Marsaglia and Tsang (2000).
 
     The area below the bell is covered by layers of the same area. In one that is chosen at random, a random place is
     mostly below the bell for sure, and no logarithm or root is needed. Layer and place use different bits.
     """
+    x, settled = 0.0, False
+    while not settled:
+        s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+        layer = int(bits & _255)
+        place = 2.0 * to_unit(bits) - 1.0
+        x = place * EDGES[layer]
+        settled = abs(place) < INNER[layer]
+        if not settled:
+            s0, s1, s2, s3, settled, x = _at_the_edge(s0, s1, s2, s3, layer, x)
+    return s0, s1, s2, s3, x
+
+
+@kernel
+def fill_normal(stream: Any, out: Any) -> None:
+    """Fill the vector `out` with standard normal numbers."""
     s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
     for i in range(out.size):
-        settled = False
-        while not settled:
-            s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
-            layer = int(bits & _255)
-            place = 2.0 * to_unit(bits) - 1.0
-            out[i] = place * EDGES[layer]
-            settled = abs(place) < INNER[layer]
-            if not settled:
-                stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
-                settled, out[i] = _at_the_edge(stream, layer, out[i])
-                s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
+        s0, s1, s2, s3, out[i] = next_normal(s0, s1, s2, s3)
     stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
 
 
 @kernel
-def _at_the_edge(stream: Any, layer: Any, x: Any) -> Any:
+def _at_the_edge(s0: Any, s1: Any, s2: Any, s3: Any, layer: Any, x: Any) -> Any:
     """Whether x, at the edge of a layer, is below the bell, and x; in the lowest layer, a number from the tail."""
+    s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
     if layer > 0:
-        height = HEIGHTS[layer] + draw(stream) * (HEIGHTS[layer + 1] - HEIGHTS[layer])
-        return height < exp(-0.5 * x * x), x
-    beyond, limit = 0.0, -1.0
-    while beyond * beyond > limit:
-        beyond = -log(1.0 - draw(stream)) / TAIL
-        limit = -2.0 * log(1.0 - draw(stream))
-    return True, math.copysign(TAIL + beyond, x)
+        height = HEIGHTS[layer] + to_unit(bits) * (HEIGHTS[layer + 1] - HEIGHTS[layer])
+        return s0, s1, s2, s3, height < exp(-0.5 * x * x), x
+    while True:
+        beyond = -log(1.0 - to_unit(bits)) / TAIL
+        s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+        if beyond * beyond <= -2.0 * log(1.0 - to_unit(bits)):
+            return s0, s1, s2, s3, True, math.copysign(TAIL + beyond, x)
+        s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
 
 
 @kernel

@@ -115,8 +115,9 @@ def counts_of(state: EpisodeState) -> Counts:
 def reward_range(space: QSpace, low: float | None, high: float | None) -> tuple[float, float]:
     """The lowest and the highest reward there can be: as given, else as the model says; or an error."""
     if space.model is not None:
-        low = float(space.model.rewards.min()) if low is None else low
-        high = float(space.model.rewards.max()) if high is None else high
+        lowest, highest = space.model.reward_range
+        low = lowest if low is None else low
+        high = highest if high is None else high
     if low is None or high is None:
         raise InvalidInput("the range of rewards is not known: give reward_low and reward_high")
     finite(-np.inf, reward_low=low, reward_high=high)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 PROBLEMS = {
     "ergodic": {"states": "num_states", "actions": "num_actions"},
     "deep-sea": {"size": "size"},
-    "river-swim": {"states": "num_states"},
+    "river-swim": {"states": "num_states", "noise": "noise"},
     "access-control": {"servers": "num_servers"},
     "cartpole": {},
     "garnet": {
         "states": "num_states", "actions": "num_actions", "branching": "branching", "model_seed": "seed",
-        "paying": "num_rewards",
+        "paying": "num_rewards", "coins": "coins",
     },
     "chain": {"states": "num_states", "slip": "slip"},
     "double-loop": {"length": "length"},
@@ -39,6 +39,8 @@ PROBLEMS = {
     "routing": {"capacity": "capacity", "arrivals": "arrivals"},
     "n-model": {"capacity": "capacity"},
     "inventory": {"capacity": "capacity", "demand": "demand", "lead_time": "lead_time"},
+    "bandit": {"arms": "num_arms", "noise": "noise", "model_seed": "seed"},
+    "lottery": {"length": "length", "chance": "chance"},
     "maintenance": {"levels": "num_levels", "machines": "num_machines"},
 }  # fmt: skip
 # What these words mean, and of which type they are.
@@ -50,6 +52,9 @@ SIZES: dict[str, tuple[type[int] | type[float], str]] = {
     "branching": (int, "successors of a state and action"),
     "model_seed": (int, "which of the random models"),
     "paying": (int, "number of pairs that pay, 0: all do"),
+    "coins": (int, "1 if pairs pay 1 or 0, at random"),
+    "noise": (float, "standard deviation of rewards"),
+    "chance": (float, "probability of the prize"),
     "slip": (float, "probability that something else happens"),
     "length": (int, "steps to the reward"),
     "arms": (int, "number of arms"),

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
-from aapi.kernels.random import advance, streams, to_unit
+from aapi.kernels.random import advance, next_normal, streams, to_unit
 from aapi.simulation.data import NO_GRID, PhaseData, StepRule, stretch_ends
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ class TransitionTables:
     """Alias tables (Walker 1977, Vose 1991) over the successors of each pair, which draw x' in constant time.
 
     Pair x · actions + a has the columns starts[pair] … starts[pair + 1] − 1. A column is drawn evenly; it stands for
-    `successors` with probability `thresholds`, else for `alternatives`.
+    `successors` with probability `thresholds`, else for `alternatives`. Where rewards are random, columns are outcomes:
+    `paid`, (columns, 2), has the rewards of both, and `spread`, (states, actions), the standard deviation of noise.
     """
 
     starts: NDArray[np.int64]
@@ -41,6 +42,8 @@ class TransitionTables:
     successors: NDArray[np.uint32]
     alternatives: NDArray[np.uint32]
     rewards: NDArray[np.float64]
+    paid: NDArray[np.float64] | None = None
+    spread: NDArray[np.float64] | None = None
 
 
 class FiniteSimulation:
@@ -70,11 +73,12 @@ class FiniteSimulation:
         rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
         t, lanes = self.tables, -(-runs // -(-runs // LANES))  # groups of the same size, but for the last
         changed = self.reward_table(stretch)
-        table = t.rewards if changed is None else changed
-        taken, met = _step_loop(rule.choose, rule.learn, rule.on_policy)(
-            t.starts, t.thresholds, t.successors, t.alternatives, table, rule.q, rule.visits, rule.numbers,
-            rule.settings, rule.work, ends, limits, lanes, self.state, rule.next_actions, self.streams, states,
-            actions, rewards, sums,
+        table, paid, spread = (t.rewards, t.paid, t.spread) if changed is None else (changed, None, None)
+        certain = paid is None and spread is None
+        taken, met = _step_loop(rule.choose, rule.learn, rule.on_policy, certain)(
+            t.starts, t.thresholds, t.successors, t.alternatives, table, paid, spread, rule.q, rule.visits,
+            rule.numbers, rule.settings, rule.work, ends, limits, lanes, self.state, rule.next_actions, self.streams,
+            states, actions, rewards, sums,
         )  # fmt: skip
         complete = bool(met or steps == stretch.steps)
         if taken < steps:
@@ -110,19 +114,22 @@ def _follow(
 
 
 @functools.cache
-def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
-    """The step loop with a way to act, and to learn at every step, if there is one, compiled into it."""
+def _step_loop(choose: Any, learn: Any, on_policy: bool, certain: bool = True) -> Any:
+    """The step loop with a way to act, and to learn at every step, if there is one, compiled into it.
+
+    certain: whether rewards are those of the table.
+    """
 
     @kernel
     def roll(
-        starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, q: Any, visits: Any,
-        numbers: Any, settings: Any, work: Any, ends: Any, limits: Any, num_lanes: Any, state: Any, next_actions: Any,
-        stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
+        starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, paid: Any, spread: Any,
+        q: Any, visits: Any, numbers: Any, settings: Any, work: Any, ends: Any, limits: Any, num_lanes: Any,
+        state: Any, next_actions: Any, stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
     ) -> Any:  # fmt: skip
         """Step all runs; the number of steps taken, and whether a limit, of one run, was met.
 
         A step waits for the result of the one before, so several runs are stepped in turn. table: the rewards of all
-        runs, or one table for each.
+        runs, or one table for each. paid, spread: of random rewards, else None.
         """
         # Unsigned numbers index arrays without a check for negative ones, which lies on the path from x to x'.
         num_runs, num_actions, one = state.size, np.uint64(table.shape[-1]), np.uint64(1)
@@ -148,8 +155,9 @@ def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
                         reward = table[x, a] if table.ndim == 2 else table[run, x, a]
                         states[run, t] = x
                         actions[run, t] = a
-                        rewards[run, t] = reward
-                        totals[lane] += reward
+                        if certain:
+                            rewards[run, t] = reward
+                            totals[lane] += reward
                         if limits is not None:
                             limits[run, x, a] -= 1
                             met = limits[run, x, a] <= 0
@@ -162,9 +170,18 @@ def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
                             place = to_unit(bits) * count
                             column = np.uint64(first + int(place))
                             successor, other = successors[column], alternatives[column]
-                            x_of[lane] = successor if place - int(place) < thresholds[column] else other
+                            kept = place - int(place) < thresholds[column]
+                            x_of[lane] = successor if kept else other
+                            if paid is not None:
+                                reward = paid[column, 0] if kept else paid[column, 1]
                         else:
                             x_of[lane] = successors[first]
+                        if spread is not None:
+                            s0, s1, s2, s3, normal = next_normal(s0, s1, s2, s3)
+                            reward += spread[x, a] * normal
+                        if not certain:
+                            rewards[run, t] = reward
+                            totals[lane] += reward
                         if on_policy:
                             s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
                             next_actions[run] = choose(
@@ -188,12 +205,19 @@ def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
 
 def transition_tables(mdp: FiniteMDP) -> TransitionTables:
     """The alias tables of a model, in memory proportional to its possible transitions."""
-    rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
-    starts = rows.indptr.astype(np.int64)
-    thresholds, partners = np.empty(rows.nnz), np.empty(rows.nnz, dtype=np.int64)
-    _fill_alias(starts, rows.data, thresholds, partners)
-    successors = rows.indices.astype(np.uint32)
-    return TransitionTables(starts, thresholds, successors, successors[partners], mdp.rewards)
+    outcomes = mdp.outcomes
+    if outcomes is None:
+        rows = scipy.sparse.csr_array(mdp.transitions.reshape(-1, mdp.num_states))
+        starts, probabilities, successors = rows.indptr.astype(np.int64), rows.data, rows.indices.astype(np.uint32)
+    else:
+        starts, probabilities = outcomes.starts, outcomes.probabilities
+        successors = outcomes.successors.astype(np.uint32)
+    thresholds, partners = np.empty(len(probabilities)), np.empty(len(probabilities), dtype=np.int64)
+    _fill_alias(starts, probabilities, thresholds, partners)
+    paid = None if outcomes is None else np.stack([outcomes.rewards, outcomes.rewards[partners]], axis=1)
+    return TransitionTables(
+        starts, thresholds, successors, successors[partners], mdp.rewards, paid, mdp.reward_spread
+    )  # fmt: skip
 
 
 @kernel
