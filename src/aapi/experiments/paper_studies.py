@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 
 from aapi.checks import one_of
 from aapi.experiments.study import Study
+from aapi.registry.zoo import HALVES, zoo
 
 Table: TypeAlias = dict[str, object]  # one of [[problems]] or [[algorithms]], or settings in it
 
@@ -187,6 +188,33 @@ ERGODIC_RIVALS = replace(
     RIVALS, name="rivals for ergodic problems", algorithms=_published_and_tuned(FOR_ERGODIC),
     problems=[{k: v for k, v in problem.items() if k != "settings_for"} for problem in UNTUNED.problems[:2]],
 )  # fmt: skip
+# The zoo, in two halves. The rivals are told the range of rewards. PSRL is slow where there are many states.
+ZOO_ALGORITHMS: list[Table] = [
+    UNTUNED_AAPI,
+    {"name": "greedy", "label": "greedy, same parts", **PARTS},
+    {"name": "ucrl2b", "label": "ucrl2b, tuned", **RIVALS_TUNED["ucrl2b"], "tune": ["width"]},
+]
+ZOO_PSRL: list[Table] = [
+    {"name": "psrl"},
+    {"name": "psrl", "label": "psrl, tuned", **RIVALS_TUNED["psrl"], "rewards": ["known", "normal"],
+     "tune": ["width", "rewards"]},
+]  # fmt: skip
+ZOO_STUDIES = {half: (f"zoo, {half}", f"zoo, {half}, psrl") for half in HALVES}
+MOST_STATES = 200  # for PSRL
+
+
+def zoo_studies(half: str) -> list[Study]:
+    """AAPI without tuning, greedy policy iteration with the same parts, and rivals, on one half of the zoo."""
+    models = {word: (problem.make(), problem.num_steps) for word, problem in zoo(half).items()}
+    all_problems, psrl = ZOO_STUDIES[half]
+    tables = [{"name": word, "model": model, "steps": steps} for word, (model, steps) in models.items()]
+    small = [table for table in tables if models[str(table["name"])][0].num_states <= MOST_STATES]
+    study = Study(
+        name=all_problems, runs=50, tuning_runs=3, problems=tables, algorithms=ZOO_ALGORITHMS, diagnostics=False
+    )
+    return [study, replace(study, name=psrl, problems=small, algorithms=ZOO_PSRL)]
+
+
 MORE = {"untuned": [UNTUNED, SCALED], "ablation": [ABLATION], "rivals": [RIVALS, ERGODIC_RIVALS]}
 TUNING_SEED_OFFSET = 777  # added to the seed
 
@@ -213,21 +241,24 @@ PRESETS = {
 }
 
 
-def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = None, seed: int = 0) -> list[Study]:
+def reproduction(
+    figure: str = "all", preset: str = "quick", runs: int | None = None, seed: int = 0, half: str = "development"
+) -> list[Study]:
     """The studies behind a figure or all of the paper's: figures, one η for all problems, rewards on other scales.
 
     figure: also `untuned`, AAPI without tuning against tuned rivals; `ablation`, every part of it exchanged; and
-        `rivals`, all other algorithms, as published and tuned.
+        `rivals`, all other algorithms, as published and tuned; and `zoo`, many problems.
+    half: of the zoo. The one for reporting is for that alone.
     runs: in place of the preset's. seed: of the reported runs; tuning runs have another one.
     """
-    one_of(("all", *FIGURES, *MORE), figure=figure)
+    one_of(("all", *FIGURES, *MORE, "zoo"), figure=figure)
     one_of(tuple(PRESETS), preset=preset)
     chosen = PRESETS[preset]
-    if figure in MORE:
+    if figure in MORE or figure == "zoo":
         short = chosen.shorter > 1
         return [
             _resized(study, chosen, min(study.runs, 5) if short and runs is None else runs, 1 if short else None, seed)
-            for study in MORE[figure]
+            for study in (MORE[figure] if figure in MORE else zoo_studies(half))
         ]
     algorithms, count = _tuned(chosen.points), chosen.runs if runs is None else runs
     figures = [
