@@ -173,6 +173,10 @@ def test_average_reward_is_the_gain_and_regret_comes_apart():
     parts = analysis.decomposition
     assert parts.regret == pytest.approx(parts.noise + parts.pseudo_regret, abs=1e-9)
     assert (abs(parts.cumulated("noise")) <= analysis.noise.bound(0.01)).all()
+    checks = {check.name: check for check in aapi.theory.check_bounds(analysis, aapi.theory.constants(analysis.mdp))}
+    assert checks["noise"].bound is None
+    assert "certain" in checks["noise"].reason
+    assert checks["noise, by Poisson's equation"].holds
     assert (analysis.noise.payment == 1.0).all()
     assert (analysis.noise.spread == 1.0).all()
 

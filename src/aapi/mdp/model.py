@@ -118,6 +118,11 @@ class FiniteMDP:
         return int(np.diff(self._rows.indptr).max()) if self.is_sparse else self.num_states
 
     @property
+    def has_random_rewards(self) -> bool:
+        """Whether rewards are drawn; else they are r(x, a)."""
+        return self.outcomes is not None or self.reward_spread is not None
+
+    @property
     def reward_range(self) -> tuple[float, float]:
         """The lowest and the highest reward; of normal noise, eight standard deviations: more is one step in 10¹⁵."""
         paid = self.rewards if self.outcomes is None else self.outcomes.rewards

@@ -116,7 +116,7 @@ def _draw_noise(examined: Examination, axes: Axes, legend: Legend) -> None:
     ours = analysis.noise.bound(DELTA).max(axis=0)
     if np.isfinite(ours).all():
         (legend["by Poisson's equation"],) = axes.plot(steps, ours, color=GREEN, linestyle="--")
-    if (time := known.contraction_time) is not None:
+    if (time := known.contraction_time) is not None and not analysis.mdp.has_random_rewards:
         theirs = [known.reward_range * mixing_bound(time, k, t, DELTA) for k, t in enumerate(steps, 1)]
         (legend["the paper's lemma"],) = axes.plot(steps, theirs, color=RED)
     _label_steps(axes)
