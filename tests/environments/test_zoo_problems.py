@@ -97,11 +97,11 @@ def test_queues_are_those_of_birth_and_death():
     assert policy_values(mdp, fast).gains[0] == pytest.approx(expected, rel=1e-9)
     mdp = n_model(60)
     help_two = np.ones(mdp.num_states, dtype=np.int64)
-    # Kind 2 alone has the shared server; kind 1 overflows, .22 against .2.
-    ratio = 0.22 / 0.2
+    # Kind 2 alone has the shared server; kind 1 overflows, .16 against .12.
+    ratio = 0.16 / 0.12
     weights = ratio ** np.arange(61)
     weights /= weights.sum()
-    expected = -3 * (weights @ np.arange(61)) - 30 * 0.22 * weights[-1] - 0.4 / 0.6
+    expected = -3 * (weights @ np.arange(61)) - 10 * 0.16 * weights[-1] - 0.6 / 0.4
     assert policy_values(mdp, help_two).gains[0] == pytest.approx(expected, rel=1e-9)
 
 

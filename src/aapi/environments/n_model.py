@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 Queues: TypeAlias = tuple[int, int]
 
-ARRIVALS = (0.22, 0.08)
-DEDICATED, SHARED = 0.2, (0.1, 0.2)  # how fast servers are; the shared one, for each kind
+ARRIVALS = (0.16, 0.12)
+DEDICATED, SHARED = 0.12, (0.2, 0.2)  # how fast servers are; the shared one, for each kind
 COSTS = (3.0, 1.0)
-LOST = 30.0
+LOST = 10.0
 
 
 def n_model(capacity: int = 12) -> FiniteMDP:
     """Whom the shared server helps: customers of kind 1, which another server is there for too, or those of kind 2.
 
-    A step is one event. Customers of kind 1 and 2 arrive with probabilities .22 and .08; one who finds `capacity` of
-    the kind is lost, at a cost of 30. The server of kind 1 is done with .2; the shared one with .1 or .2, as it works
-    for kind 1 or 2. Both may work for one customer. A customer costs 3 or 1 a step, so λ_* is negative.
+    A step is one event. Customers of kind 1 and 2 arrive with probabilities .16 and .12; one who finds `capacity` of
+    the kind is lost, at a cost of 10. The server of kind 1 is done with .12, the shared one with .2. Both may work for
+    one customer. Customers cost 3 or 1 a step, by their kind, so λ_* is negative.
 
     Unichain, not ergodic: customers of kind 2 whom nobody helps fill their queue.
     """

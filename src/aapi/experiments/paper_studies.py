@@ -210,7 +210,7 @@ def zoo_studies(half: str) -> list[Study]:
     tables = [{"name": word, "model": model, "steps": steps} for word, (model, steps) in models.items()]
     small = [table for table in tables if models[str(table["name"])][0].num_states <= MOST_STATES]
     study = Study(
-        name=all_problems, runs=50, tuning_runs=3, problems=tables, algorithms=ZOO_ALGORITHMS, diagnostics=False
+        name=all_problems, runs=50, tuning_runs=5, problems=tables, algorithms=ZOO_ALGORITHMS, diagnostics=False
     )
     return [study, replace(study, name=psrl, problems=small, algorithms=ZOO_PSRL)]
 

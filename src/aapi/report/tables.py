@@ -12,7 +12,7 @@ from aapi.report.formatting import format_setting
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-SHARES_HEAD = ("problem", "algorithm", "chosen", "share", "worst", "of best tuned", "lost", "time")
+SHARES_HEAD = ("problem", "algorithm", "share", "worst", "ratio", "lost")
 HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "time")
 
 
@@ -26,8 +26,9 @@ def closing_tables(summary: Summary) -> Iterator[str]:
         tuned = f", tuned on {others}" if any(row.plan.is_tuned for row in rows) else ""
         yield f"\n{study}: {first.runs} runs{tuned}"
         if study in zoo:
-            yield from aligned([SHARES_HEAD, *_shares(rows, best)], right=(3, 4, 5, 6, 7))
-            yield "share: of λ*, or, where λ* ≤ 0, of the way to it from acting at random; lost: below half of the mean"
+            yield from aligned([SHARES_HEAD, *_shares(rows, best)], right=(2, 3, 4, 5))
+            yield "share: of λ*, or, where λ* ≤ 0, of the way to it from acting at random;"
+            yield "ratio: to the best tuned algorithm's share; lost: runs below half of the mean"
         elif any(row.plan.shared_tuning for row in rows):
             yield "score: 0 is acting at random, 1 the optimum; mean ± its error, and the worst"
             yield from aligned(_shared_choice(rows), right=(3, 4))
@@ -88,8 +89,7 @@ def _shares(rows: Sequence[Row], best: dict[str, float]) -> Iterator[tuple[str, 
         shares, rival = row.shares, best.get(row.plan.problem, 0.0)
         mean, worst = (f"{shares.mean():.3f}", f"{shares.min():.3f}") if shares.size else ("no run", "")
         ratio = f"{shares.mean() / rival:.3f}" if shares.size and rival > 0.0 else ""
-        lost, time = f"{row.lost} of {len(shares)}", f"{row.seconds:.1f} s"
-        yield row.plan.problem, row.plan.algorithm, format_choice(row), mean, worst, ratio, lost, time
+        yield row.plan.problem, row.plan.algorithm, mean, worst, ratio, f"{row.lost} of {len(shares)}"
 
 
 def _shared_choice(rows: Sequence[Row]) -> list[tuple[str, ...]]:
