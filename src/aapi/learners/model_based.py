@@ -82,6 +82,11 @@ class ModelBased(Learner[EpisodeState]):
     def limits(self, counts: Counts) -> Integers:
         """The visits of each pair, (1, states, actions), at which an episode that begins now ends; at least 1."""
 
+    @property
+    def look_ahead(self) -> bool:
+        """Whether an episode ends only when a pair that has reached its limit is about to be taken again."""
+        return False
+
     def longest(self, state: EpisodeState) -> int:
         """The steps after which the next episode ends in any case."""
         return LONGEST
@@ -96,7 +101,9 @@ class ModelBased(Learner[EpisodeState]):
     def act(self, state: EpisodeState) -> Stretch:
         """Follow the plan until the episode ends."""
         limits = self.limits(counts_of(state))
-        return Stretch(state.k + 1, state.start, self.longest(state), state.policy, limits=limits)
+        return Stretch(
+            state.k + 1, state.start, self.longest(state), state.policy, limits=limits, look_ahead=self.look_ahead
+        )
 
     def update(self, state: EpisodeState, data: PhaseData) -> tuple[EpisodeState, Phase]:
         """Count what was seen, and plan."""

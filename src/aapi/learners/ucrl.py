@@ -42,8 +42,8 @@ class OptimisticState(EpisodeState):
 class Optimistic(ModelBased):
     """Act by the policy that is optimal in the best of all models that are believed to be possible.
 
-    An episode ends as soon as the visits of a pair have doubled, or a pair is tried for the first time. Then the best
-    model is searched for by extended value iteration, to a gap of accuracy/√t.
+    An episode ends where a pair would be taken whose visits have doubled in it, or that was tried for the first time.
+    Then the best model is searched for by extended value iteration, to a gap of accuracy/√t.
 
     Rewards are scaled to [0, 1]: the learner is told their range. By default it is that of the model, where there is
     one; an agent has to be given it.
@@ -101,6 +101,11 @@ class Optimistic(ModelBased):
     def limits(self, counts: Counts) -> Integers:
         """As many visits as there were before; or 1."""
         return np.maximum(counts.visits, 1.0).astype(np.int64)
+
+    @property
+    def look_ahead(self) -> bool:
+        """As published: while v_k(x, a) < max(1, N_k(x, a)) for the pair that comes next."""
+        return True
 
     def plan(self, state: EpisodeState, streams: Streams) -> Plan:
         """The best model, and a policy that is optimal in it; values begin where the last plan left them."""

@@ -73,8 +73,8 @@ class FiniteSimulation:
         table = t.rewards if changed is None else changed
         taken, met = _step_loop(rule.choose, rule.learn, rule.on_policy)(
             t.starts, t.thresholds, t.successors, t.alternatives, table, rule.q, rule.visits, rule.numbers,
-            rule.settings, rule.work, ends, limits, lanes, self.state, rule.next_actions, self.streams, states,
-            actions, rewards, sums,
+            rule.settings, rule.work, ends, limits, stretch.look_ahead, lanes, self.state, rule.next_actions,
+            self.streams, states, actions, rewards, sums,
         )  # fmt: skip
         complete = bool(met or steps == stretch.steps)
         if taken < steps:
@@ -116,8 +116,8 @@ def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
     @kernel
     def roll(
         starts: Any, thresholds: Any, successors: Any, alternatives: Any, table: Any, q: Any, visits: Any,
-        numbers: Any, settings: Any, work: Any, ends: Any, limits: Any, num_lanes: Any, state: Any, next_actions: Any,
-        stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
+        numbers: Any, settings: Any, work: Any, ends: Any, limits: Any, look_ahead: Any, num_lanes: Any, state: Any,
+        next_actions: Any, stream: Any, states: Any, actions: Any, rewards: Any, reward_sums: Any,
     ) -> Any:  # fmt: skip
         """Step all runs; the number of steps taken, and whether a limit, of one run, was met.
 
@@ -145,14 +145,16 @@ def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
                         else:
                             s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
                             a = np.uint64(choose(q, visits, numbers, settings, work, run, x, to_unit(bits)))
+                        if limits is not None:
+                            met = limits[run, x, a] <= (0 if look_ahead else 1)  # with this step, or before it
+                            if met and look_ahead:
+                                break
+                            limits[run, x, a] -= 1
                         reward = table[x, a] if table.ndim == 2 else table[run, x, a]
                         states[run, t] = x
                         actions[run, t] = a
                         rewards[run, t] = reward
                         totals[lane] += reward
-                        if limits is not None:
-                            limits[run, x, a] -= 1
-                            met = limits[run, x, a] <= 0
                         # x' ~ P(·|x, a); no random number is spent on a certain successor.
                         pair = x * num_actions + a
                         first = starts[pair]
@@ -174,7 +176,8 @@ def _step_loop(choose: Any, learn: Any, on_policy: bool) -> Any:
                         elif learn is not None:
                             learn(q, visits, numbers, settings, work, run, x, a, reward, x_of[lane], -1)
                         stream[run, 0], stream[run, 1], stream[run, 2], stream[run, 3] = s0, s1, s2, s3
-                    t += 1
+                    if limits is None or not (met and look_ahead):
+                        t += 1
                 for lane in range(lanes):
                     reward_sums[start + lane, part] = totals[lane]
                 if met:
