@@ -1,6 +1,7 @@
 """UCRL2, UCRL2B, KL-UCRL and SCAL, episode by episode, against a slow reference from the papers."""
 
 import math
+import re
 
 import gymnasium
 import numpy as np
@@ -279,3 +280,32 @@ def test_an_agent_has_to_be_told_the_range_of_rewards():
         aapi.Agent(aapi.UCRL2(), gymnasium.make("FrozenLake-v1")).learn(10)
     with pytest.raises(InvalidInput, match="countable states"):
         aapi.Agent(aapi.UCRL2(reward_low=0, reward_high=1), gymnasium.make("CartPole-v1")).learn(10)
+
+
+@pytest.mark.parametrize("learner", [aapi.UCRL2B(), aapi.SCAL(span=1e-300), aapi.PSRL(rewards="normal")], ids=repr)
+@pytest.mark.parametrize("scale", [1e155, 1e300, 1e-155, 1e-310])
+def test_rewards_that_cannot_be_squared_are_named(learner, scale):
+    rewards = scale * np.array([[0.0, 1.0], [0.5, 0.0]])
+    model = aapi.FiniteMDP(np.full((2, 2, 2), 0.5), rewards)
+    with pytest.raises(InvalidInput, match=rf"rewards from 0 to {re.escape(f'{scale:g}')} cannot be squared"):
+        aapi.run(learner, model, 100)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_rewards_that_nobody_was_told_of_are_named_too(scale):
+    env = gymnasium.wrappers.TransformReward(gymnasium.make("Blackjack-v1"), lambda reward: scale * reward)
+    with pytest.raises(InvalidInput, match="cannot be squared, as PSRL with normal rewards does: scale them"):
+        aapi.Agent(aapi.PSRL(rewards="normal"), env).learn(1000)
+
+
+@pytest.mark.parametrize("scale", [1e139, 1e-139])
+@pytest.mark.parametrize("make", [aapi.UCRL2B, lambda: aapi.PSRL(rewards="normal")])
+def test_rewards_of_other_units_are_the_same_problem(make, scale):
+    model = ergodic(4, 2)
+    other = aapi.FiniteMDP(model.transitions, model.rewards * scale)
+    assert (aapi.run(make(), other, 500).next_policy == aapi.run(make(), model, 500).next_policy).mean() > 0.9
+
+
+def test_a_range_has_to_have_a_width():
+    with pytest.raises(InvalidInput, match=r"reward_high - reward_low must be a finite number, not 1e\+308 - -1e\+308"):
+        aapi.run(aapi.UCRL2(reward_low=-1e308, reward_high=1e308), ergodic(3, 2), 100)

@@ -85,7 +85,7 @@ def add_train(commands: Commands) -> None:
     command.add_argument("--limit", type=int, metavar="N", help="truncate episodes after N steps")
     command.add_argument("--save", metavar="FILE", help="where to save the agent, and checkpoints (default: --resume)")
     command.add_argument(
-        "--checkpoint-every", type=int, metavar="N", help="phases between checkpoints; there is one every 10000 steps or so"
+        "--checkpoint-every", type=int, metavar="N", help="also save after every N phases (default: 10000 steps or so)"
     )
     command.add_argument("--resume", metavar="FILE", help="continue a saved agent, until it has --steps steps in all")
     command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COUNTS = CountTransitions()
 ROUNDING = 1e-6  # by which a reward may be beyond the range, as a share of the largest
 ACCURACY = 1e-4  # of plans
+TINIEST = 1e-140  # range of rewards that can be squared, and summed; the largest is its inverse
 
 
 class Plan(NamedTuple):
@@ -129,7 +130,16 @@ def reward_range(space: QSpace, low: float | None, high: float | None) -> tuple[
     finite(-np.inf, reward_low=low, reward_high=high)
     if not low <= high:
         raise InvalidInput(f"reward_low, {low:g}, must not be larger than reward_high, {high:g}")
+    if high - low == np.inf:
+        raise InvalidInput(f"reward_high - reward_low must be a finite number, not {high:g} - {low:g}")
     return float(low), float(high)
+
+
+def check_squares(name: str, low: float, high: float) -> None:
+    """Raise an error if rewards are too large or too small for a learner that squares them."""
+    size = (high - low) or abs(high)
+    if size > 0.0 and not TINIEST <= size <= 1.0 / TINIEST:
+        raise InvalidInput(f"rewards from {low:g} to {high:g} cannot be squared, as {name} does: scale them to 1 or so")
 
 
 def check_rewards(counts: Counts, low: float, high: float) -> None:

@@ -10,7 +10,15 @@ import numpy as np
 from aapi.checks import finite, one_of
 from aapi.errors import InvalidInput
 from aapi.exploration.planning import plan_in
-from aapi.learners.model_based import ACCURACY, ModelBased, Plan, check_rewards, counts_of, reward_range
+from aapi.learners.model_based import (
+    ACCURACY,
+    ModelBased,
+    Plan,
+    check_rewards,
+    check_squares,
+    counts_of,
+    reward_range,
+)
 from aapi.memory.posterior import (
     draw_beta_rewards,
     draw_normal_rewards,
@@ -96,12 +104,14 @@ class PSRL(ModelBased):
         if space.model is None and (self.reward_low is None or self.reward_high is None):
             return moments.overall()
         low, high = reward_range(space, self.reward_low, self.reward_high)
+        check_squares("PSRL with normal rewards", low, high)
         return 0.5 * (low + high), 0.25 * (high - low) ** 2 if high > low else 1.0
 
     def _draw_rewards(self, state: EpisodeState, counts: Counts, streams: Streams) -> Array:
         """Mean rewards, (states + 1, actions); the last row is of a state that stands for those never seen."""
         if self.rewards == "normal":
             moments = cast("RewardMoments", state.memories[MOMENTS])
+            check_squares("PSRL with normal rewards", float(counts.lowest[0]), float(counts.highest[0]))
             prior = self._prior(state.space, moments)
             return draw_normal_rewards(moments, counts, prior, float(self.width), streams)
         low, high = reward_range(state.space, self.reward_low, self.reward_high)

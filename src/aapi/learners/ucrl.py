@@ -13,7 +13,15 @@ from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, check_probability, finite
 from aapi.errors import InvalidInput
 from aapi.learners.confidence import Bernstein, EarlyBernstein, Evidence, Hoeffding, KullbackLeibler
-from aapi.learners.model_based import EpisodeState, ModelBased, Plan, check_rewards, counts_of, reward_range
+from aapi.learners.model_based import (
+    EpisodeState,
+    ModelBased,
+    Plan,
+    check_rewards,
+    check_squares,
+    counts_of,
+    reward_range,
+)
 from aapi.learners.optimism import Transitions, extended_value_iteration, greedy
 from aapi.memory.model import order_by_pair
 from aapi.memory.reward_moments import TrackRewards
@@ -94,6 +102,8 @@ class Optimistic(ModelBased):
         """The uniform policy, and no data yet."""
         space.require_countable(f"{type(self).__name__} needs")
         low, high = reward_range(space, self.reward_low, self.reward_high)
+        if isinstance(self.confidence, Bernstein):
+            check_squares(type(self).__name__, low, high)
         return OptimisticState(
             **vars(super().init(space, runs, num_steps, gap)), low=low, high=high, num_steps=num_steps
         )
