@@ -118,10 +118,11 @@ def train(options: argparse.Namespace) -> None:
 
     start, first = time.perf_counter(), agent.num_steps
     try:
-        agent.learn(
-            options.steps - first, not options.json and sys.stderr.isatty(), log, checkpoint=options.save,
-            checkpoint_every=options.checkpoint_every,
-        )  # fmt: skip
+        with arguments.errors_name_flags(options):
+            agent.learn(
+                options.steps - first, not options.json and sys.stderr.isatty(), log, checkpoint=options.save,
+                checkpoint_every=options.checkpoint_every,
+            )  # fmt: skip
     except KeyboardInterrupt:
         if options.save:
             agent.save(options.save)

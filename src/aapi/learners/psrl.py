@@ -10,15 +10,8 @@ import numpy as np
 from aapi.checks import finite, one_of
 from aapi.errors import InvalidInput
 from aapi.exploration.planning import plan_in
-from aapi.learners.model_based import (
-    ACCURACY,
-    ModelBased,
-    Plan,
-    check_rewards,
-    check_squares,
-    counts_of,
-    reward_range,
-)
+from aapi.learners.model_based import ACCURACY, ModelBased, Plan, counts_of
+from aapi.learners.reward_range import RewardRange, check_squares
 from aapi.memory.posterior import (
     draw_beta_rewards,
     draw_normal_rewards,
@@ -41,7 +34,7 @@ NARROWEST = 1e-3  # of all widths; counts are divided by its square
 
 
 @dataclass(frozen=True, kw_only=True)
-class PSRL(ModelBased):
+class PSRL(ModelBased, RewardRange):
     """Act optimally in a model drawn from the posterior, and draw anew when an episode ends.
 
     TSDE ends an episode when some pair has more than twice the visits that it had before, or when it is one step longer
@@ -50,15 +43,13 @@ class PSRL(ModelBased):
     by whatever is done there.
 
     prior: weight of the Dirichlet prior of a pair, 1/S of it for each successor. rewards: known once seen, or drawn as
-    well, by beta or normal posteriors. reward_low, reward_high: the range of rewards; if not given, the model's. Where
-    rewards are known once seen, an untried pair pays the highest; where they are normal, the range is that of likely
-    means, and what was seen stands in for it if it is not known. width: of the posterior; 1 is published.
+    well, by beta or normal posteriors. Where they are known once seen, an untried pair pays the highest; where they are
+    normal, their range is that of likely means, and what was seen stands in for it if it is not known.
+    width: of the posterior; 1 is published.
     """
 
     prior: float = 1.0
     rewards: str = "known"
-    reward_low: float | None = None
-    reward_high: float | None = None
     width: float = 1.0
 
     def check(self) -> None:
@@ -77,7 +68,7 @@ class PSRL(ModelBased):
         """The uniform policy, and no data yet."""
         space.require_countable("PSRL needs")
         if self.rewards != "normal":
-            reward_range(space, self.reward_low, self.reward_high)
+            self.reward_range(space)
         return super().init(space, runs, num_steps, gap)
 
     def limits(self, counts: Counts) -> Integers:
@@ -103,7 +94,7 @@ class PSRL(ModelBased):
         """Mean and variance of rewards before any were seen: by their range, else by those of all pairs so far."""
         if space.model is None and (self.reward_low is None or self.reward_high is None):
             return moments.overall()
-        low, high = reward_range(space, self.reward_low, self.reward_high)
+        low, high = self.reward_range(space)
         check_squares("PSRL with normal rewards", low, high)
         return 0.5 * (low + high), 0.25 * (high - low) ** 2 if high > low else 1.0
 
@@ -114,8 +105,8 @@ class PSRL(ModelBased):
             check_squares("PSRL with normal rewards", float(counts.lowest[0]), float(counts.highest[0]))
             prior = self._prior(state.space, moments)
             return draw_normal_rewards(moments, counts, prior, float(self.width), streams)
-        low, high = reward_range(state.space, self.reward_low, self.reward_high)
-        check_rewards(counts, low, high)
+        low, high = self.reward_range(state.space)
+        self.check_counted(state.space, counts)
         if self.rewards == "beta":
             return draw_beta_rewards(counts, low, high, float(self.width), streams)
         visits = counts.visits[0]

@@ -10,19 +10,12 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from aapi.approximation.space import NOT_STORED
-from aapi.checks import at_least, check_probability, finite
+from aapi.checks import at_least, check_delta, finite
 from aapi.errors import InvalidInput
 from aapi.learners.confidence import Bernstein, EarlyBernstein, Evidence, Hoeffding, KullbackLeibler
-from aapi.learners.model_based import (
-    EpisodeState,
-    ModelBased,
-    Plan,
-    check_rewards,
-    check_squares,
-    counts_of,
-    reward_range,
-)
+from aapi.learners.model_based import EpisodeState, ModelBased, Plan, counts_of
 from aapi.learners.optimism import Transitions, extended_value_iteration, greedy
+from aapi.learners.reward_range import RewardRange, check_squares
 from aapi.memory.model import order_by_pair
 from aapi.memory.reward_moments import TrackRewards
 
@@ -47,7 +40,7 @@ class OptimisticState(EpisodeState):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optimistic(ModelBased):
+class Optimistic(ModelBased, RewardRange):
     """Act by the policy that is optimal in the best of all models that are believed to be possible.
 
     An episode ends where a pair would be taken whose visits have doubled in it, or that was tried for the first time.
@@ -67,15 +60,13 @@ class Optimistic(ModelBased):
     delta: with which probability the confidence set may be wrong. width: the size of the confidence set, as a multiple
     of the published one. accuracy: extended value iteration stops at a gap of accuracy/√t, where 1 is published, in
     units of the range of rewards. seen_only: optimism moves probability to states seen so far only, not to every state
-    as published. reward_low: the lowest reward there can be. reward_high: the highest reward there can be.
+    as published.
     """
 
     delta: float = 0.05
     width: float = 1.0
     accuracy: float = 1.0
     seen_only: bool = True
-    reward_low: float | None = None
-    reward_high: float | None = None
 
     @property
     @abstractmethod
@@ -94,14 +85,14 @@ class Optimistic(ModelBased):
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
-        check_probability(delta=self.delta)
+        check_delta(self.delta)
         finite(0.0, width=self.width)
         finite(0.0, strictly=True, accuracy=self.accuracy)
 
     def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> OptimisticState:
         """The uniform policy, and no data yet."""
         space.require_countable(f"{type(self).__name__} needs")
-        low, high = reward_range(space, self.reward_low, self.reward_high)
+        low, high = self.reward_range(space)
         if isinstance(self.confidence, Bernstein):
             check_squares(type(self).__name__, low, high)
         return OptimisticState(
@@ -120,7 +111,7 @@ class Optimistic(ModelBased):
     def plan(self, state: EpisodeState, streams: Streams) -> Plan:
         """The best model, and a policy that is optimal in it; values begin where the last plan left them."""
         counts, known = counts_of(state), cast("OptimisticState", state)
-        check_rewards(counts, known.low, known.high)
+        self.check_counted(state.space, counts)
         unit = (known.high - known.low) or 1.0
         seen = evidence(counts, cast("RewardMoments", state.memories[REWARDS]), known.low, unit, known.num_steps)
         states = np.flatnonzero(counts.seen[0]) if self.seen_only else np.arange(counts.seen.shape[1])
