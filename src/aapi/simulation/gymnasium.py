@@ -73,10 +73,11 @@ class Limits:
         self.least = 0 if self.look_ahead else 1  # with less it is over
         np.subtract.at(self.left, (states, actions), 1)
         self.met = bool((self.left[states, actions] < self.least).any())
+        self.spent = set(np.flatnonzero((self.left <= 0).any(axis=1)).tolist())  # states where to look
 
     def prevent(self, state: Any, act: Actor, stream: Streams) -> bool:
         """Whether the stretch ends before the next step: the action is looked at, and will be the same if not."""
-        if self.look_ahead:
+        if self.look_ahead and state in self.spent:
             unspent = stream.copy()
             self.met = bool(self.left[state, act(state)] <= 0)
             stream[:] = unspent
@@ -84,8 +85,10 @@ class Limits:
 
     def count(self, state: Any, action: int) -> None:
         """Take in a step."""
-        self.left[state, action] -= 1
-        self.met = self.met or bool(self.left[state, action] < self.least)
+        left = self.left[state, action] = int(self.left[state, action]) - 1
+        if left <= 0:
+            self.spent.add(int(state))
+            self.met = self.met or left < self.least
 
 
 class GymnasiumSimulation:
