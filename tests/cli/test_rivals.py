@@ -140,3 +140,9 @@ def test_plain_words_of_a_message_are_not_taken_for_flags(capsys, tmp_path):
     np.savez(tmp_path / "huge.npz", transitions=np.full((2, 2, 2), 0.5), rewards=np.array([[0, 1e300], [1e299, 0]]))
     _, _, err = command(capsys, "ucrl2b", problem=str(tmp_path / "huge.npz"))
     assert err == "aapi run: rewards from 0 to 1e+300 cannot be squared, as ucrl2b does: scale them to 1 or so\n"
+
+
+def test_neither_are_names_of_files(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(capsys, "train", "--resume", "phase_length.aapi")
+    assert (status, err) == (2, "aapi train: phase_length.aapi does not exist\n")

@@ -59,13 +59,13 @@ def errors_name_flags(options: argparse.Namespace) -> Iterator[None]:
 def _with_flags(message: str, options: Mapping[str, object]) -> str:
     """A message with flags for parameters: for names such as reward_low wherever they are, for others where it begins.
 
-    A name that is a plain word, such as rewards, is a parameter if the message begins with what it must be.
+    A name that is a plain word, such as rewards, is a parameter if the message begins with what it is or must be.
     """
 
     def flag_of(match: re.Match[str]) -> str:
         return flag(match[0]) if match[0] in options else PARAMETERS.get(match[0], match[0])
 
-    return re.sub(r"^[a-z]+(?= must )|\b[a-z]+_[a-z_]+\b", flag_of, message)
+    return re.sub(r"^[a-z]+(?= must | [a-z_]+=)|(?<![\w/.-])[a-z]+_[a-z_]+(?![/.-]?\w)", flag_of, message)
 
 
 def _with_words(message: str) -> str:
