@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.kernels.elementary import exp, log
-from aapi.kernels.jit import kernel
+from aapi.kernels.jit import kernel, step_kernel
 from aapi.kernels.random import draw, fill_normal
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _sample(
                 rewards[run, x, a] = chance * mean[run] + (1.0 - chance) * known
 
 
-@kernel
+@step_kernel
 def draw_gamma(stream: Any, shape: Any, work: Any) -> Any:
     """A number with the Gamma distribution of this shape and scale 1 (Marsaglia and Tsang 2000). work: room for one."""
     if shape < 1.0:
@@ -110,7 +110,7 @@ def draw_gamma(stream: Any, shape: Any, work: Any) -> Any:
     return _gamma(stream, shape, work)
 
 
-@kernel
+@step_kernel
 def _gamma(stream: Any, shape: Any, work: Any) -> Any:
     third = shape - 1.0 / 3.0
     slope = 1.0 / math.sqrt(9.0 * third)

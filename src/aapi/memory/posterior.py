@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from aapi.kernels.jit import kernel
+from aapi.kernels.jit import kernel, step_kernel
 from aapi.kernels.random import draw, fill_normal
 from aapi.memory.model import draw_gamma, order_by_pair
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 REST = 1e-3  # of the probability of a pair: when so little is left to successors never seen, one of them has all of it
 TINY = 0.05
+DENSE = 0.5  # weight of one successor from which on each has a Gamma variable: breaking a stick would take more
 
 
 class SparseModel(NamedTuple):
@@ -42,7 +43,8 @@ def draw_transitions(counts: Counts, prior: float, width: float, streams: Stream
     Room and time are in proportion to the transitions seen. The sum of the probabilities of all successors that a pair
     never had is exactly one Gamma variable. It is shared out among them by breaking a stick: a place, drawn evenly, has
     the share Beta(1 + α, (u − 1) α) of what is left to u places with α = prior/(S width²) each, which is the law of the
-    Dirichlet distribution in an order biased by size. That is exact until `REST` is left; one place more has that.
+    Dirichlet distribution in an order biased by size. That is exact until `REST` is left; one place more has that. Where
+    α is at least `DENSE`, sticks would break into nearly all places, and all have a Gamma variable of their own.
     """
     size = int(counts.sizes[0])
     found = _draw_transitions(
@@ -98,7 +100,7 @@ def _draw_transitions(
     order, begins = order_by_pair(pairs, starts), np.zeros(num_pairs + 1, dtype=np.int64)
     room = pairs.size + 8 * (states.size + 1) * num_actions
     after, chances = np.empty(room, dtype=np.int64), np.empty(room)
-    marks, used, unseen = np.full(seen.size, -1), 0, seen.size - states.size
+    marks, used, unseen, work = np.full(seen.size, -1), 0, seen.size - states.size, np.empty(1)
     for pair in range(num_pairs):
         x = pair // num_actions
         if seen[x] if x < seen.size else unseen > 0:
@@ -109,24 +111,31 @@ def _draw_transitions(
                 entry = order[starts[pair] + i]
                 after[used + i], chances[used + i] = successors[entry], (times[entry] + prior) * shrink
                 marks[successors[entry]] = pair
+            if prior * shrink >= DENSE:
+                for y in states:
+                    if marks[y] != pair:
+                        after[used + known], chances[used + known] = y, prior * shrink
+                        known, marks[y] = known + 1, pair
             left = states.size - known
             if unseen > 0 and x < seen.size:
                 after[used + known], chances[used + known] = seen.size, unseen * prior * shrink
                 known += 1
-            rest = draw_dirichlet(chances[used : used + known], left * prior * shrink, stream)
-            used = _share_out(rest, left, prior * shrink, states, marks, pair, stream, after, chances, used + known)
+            rest = draw_dirichlet(chances[used : used + known], left * prior * shrink, stream, work)
+            used = _share_out(
+                rest, left, prior * shrink, states, marks, pair, stream, work, after, chances, used + known
+            )
         begins[pair + 1] = used
     return begins, after[:used], chances[:used]
 
 
-@kernel
+@step_kernel
 def _share_out(
-    rest: Any, left: Any, each: Any, states: Any, marks: Any, pair: Any, stream: Any, after: Any, chances: Any,
-    used: Any,
+    rest: Any, left: Any, each: Any, states: Any, marks: Any, pair: Any, stream: Any, work: Any, after: Any,
+    chances: Any, used: Any,
 ) -> Any:  # fmt: skip
     """Break a stick of the length `rest` over the states that are not marked; how many entries are used then."""
     while rest > 0.0 and left > 0:
-        share = 1.0 if rest <= REST else _draw_share(1.0 + each, (left - 1) * each, stream)
+        share = 1.0 if rest <= REST else _draw_share(1.0 + each, (left - 1) * each, stream, work)
         place = _draw_unmarked(states, marks, pair, stream)
         after[used], chances[used] = place, share * rest
         marks[place] = pair
@@ -143,8 +152,8 @@ def _longer(array: Any, more: Any) -> Any:
     return copy
 
 
-@kernel
-def draw_dirichlet(shapes: Any, other: Any, stream: Any) -> Any:
+@step_kernel
+def draw_dirichlet(shapes: Any, other: Any, stream: Any, work: Any) -> Any:
     """Turn parameters into probabilities drawn from their Dirichlet distribution; of one more, `other`, return it.
 
     Where they sum to less than `TINY`, one has all, as it nearly would: Gamma variables are too small for numbers then.
@@ -161,7 +170,6 @@ def draw_dirichlet(shapes: Any, other: Any, stream: Any) -> Any:
             place = math.inf if reached else place - shapes[i]
             shapes[i] = 1.0 if reached else 0.0
         return 0.0 if place == math.inf else 1.0
-    work = np.empty(1)
     for i in range(shapes.size):
         shapes[i] = draw_gamma(stream, shapes[i], work)
     rest = draw_gamma(stream, other, work) if other > 0.0 else 0.0
@@ -173,17 +181,16 @@ def draw_dirichlet(shapes: Any, other: Any, stream: Any) -> Any:
     return rest / total
 
 
-@kernel
-def _draw_share(one: Any, other: Any, stream: Any) -> Any:
+@step_kernel
+def _draw_share(one: Any, other: Any, stream: Any, work: Any) -> Any:
     """A number with the distribution Beta(one, other), one ≥ 1; 1 if other = 0."""
     if other <= 0.0:
         return 1.0
-    work = np.empty(1)
     first = draw_gamma(stream, one, work)
     return first / (first + draw_gamma(stream, other, work))
 
 
-@kernel
+@step_kernel
 def _draw_unmarked(states: Any, marks: Any, mark: Any, stream: Any) -> Any:
     """One of the states without this mark, of which there are some, each with the same probability."""
     while True:
@@ -196,12 +203,12 @@ def _draw_unmarked(states: Any, marks: Any, mark: Any, stream: Any) -> Any:
 def _draw_beta(
     visits: Any, earned: Any, states: Any, low: Any, spread: Any, shrink: Any, stream: Any, rewards: Any
 ) -> None:
-    success = np.empty(1)
+    success, work = np.empty((2, 1))
     for x in states:
         for a in range(rewards.shape[1]):
             gained = min(max((earned[x, a] - low * visits[x, a]) / spread, 0.0), visits[x, a])  # up to rounding
             success[0] = (1.0 + gained) * shrink
-            draw_dirichlet(success, (1.0 + visits[x, a] - gained) * shrink, stream)
+            draw_dirichlet(success, (1.0 + visits[x, a] - gained) * shrink, stream, work)
             rewards[x, a] = low + spread * success[0]
 
 
