@@ -83,25 +83,33 @@ def draw(stream: Any) -> Any:
 
 @step_kernel
 def fill_normal(stream: Any, out: Any) -> None:
-    """Fill the vector `out` with standard normal numbers, by the ziggurat of Marsaglia and Tsang (2000).
+    """Fill the vector `out` with standard normal numbers."""
+    s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
+    for i in range(out.size):
+        s0, s1, s2, s3, out[i] = next_normal(s0, s1, s2, s3, stream)
+    stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
+
+
+@step_kernel
+def next_normal(s0: Any, s1: Any, s2: Any, s3: Any, room: Any) -> Any:
+    """A stream after it, and a standard normal number, by the ziggurat of Marsaglia and Tsang (2000).
 
     The area below the bell is covered by layers of the same area. In one that is chosen at random, a random place is
     mostly below the bell for sure, and no logarithm or root is needed. Layer and place use different bits.
+    room: for a stream, such as the array that this one is from.
     """
-    s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
-    for i in range(out.size):
-        settled = False
-        while not settled:
-            s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
-            layer = int(bits & _255)
-            place = 2.0 * to_unit(bits) - 1.0
-            out[i] = place * EDGES[layer]
-            settled = abs(place) < INNER[layer]
-            if not settled:
-                stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
-                settled, out[i] = _at_the_edge(stream, layer, out[i])
-                s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
-    stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
+    while True:
+        s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+        layer = int(bits & _255)
+        place = 2.0 * to_unit(bits) - 1.0
+        x = place * EDGES[layer]
+        if abs(place) < INNER[layer]:
+            return s0, s1, s2, s3, x
+        room[0], room[1], room[2], room[3] = s0, s1, s2, s3
+        settled, x = _at_the_edge(room, layer, x)
+        s0, s1, s2, s3 = room[0], room[1], room[2], room[3]
+        if settled:
+            return s0, s1, s2, s3, x
 
 
 @step_kernel

@@ -126,8 +126,8 @@ def reward_range(space: QSpace, low: float | None, high: float | None) -> tuple[
 
 
 def check_rewards(counts: Counts, low: float, high: float) -> None:
-    """Raise an error if a reward beyond the range was seen."""
-    check_within(float(counts.lowest.min()), float(counts.highest.max()), low, high)
+    """Raise an error if a reward beyond the range was seen in the first run."""
+    check_within(float(counts.lowest[0]), float(counts.highest[0]), low, high)
 
 
 def check_within(seen_low: float, seen_high: float, low: float, high: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from aapi.kernels.jit import kernel, step_kernel
 from aapi.kernels.random import draw, fill_normal
-from aapi.memory.model import draw_gamma, order_by_pair
+from aapi.memory.model import draw_gamma, fill_gamma, order_by_pair
 
 if TYPE_CHECKING:
     from aapi.array_types import Array, Integers, Streams
@@ -56,7 +56,8 @@ def draw_transitions(counts: Counts, prior: float, width: float, streams: Stream
 
 def modelled_states(counts: Counts) -> Integers:
     """The states of models of the first run: those seen, and S, which stands for the others, if there are others."""
-    return np.flatnonzero(np.append(counts.seen[0], not counts.seen[0].all()))
+    states: Integers = _modelled(counts.seen[0])
+    return states
 
 
 def draw_beta_rewards(counts: Counts, low: float, high: float, width: float, streams: Streams) -> Array:
@@ -65,9 +66,9 @@ def draw_beta_rewards(counts: Counts, low: float, high: float, width: float, str
     A reward y counts as y of a success, which is what a coin tossed for it (Agrawal and Goyal 2012) does on average.
     Both parameters are divided by width². The last row is of a state that stands for those never seen.
     """
-    visits, earned = with_the_unseen(counts.visits[0], 0.0), with_the_unseen(counts.earned[0], 0.0)
-    rewards, states = np.zeros_like(visits), modelled_states(counts)
-    _draw_beta(visits, earned, states, low, high - low, 1.0 / width**2, streams[0], rewards)
+    rewards: Array = _draw_beta(
+        counts.visits[0], counts.earned[0], counts.seen[0], low, high - low, 1.0 / width**2, streams[0]
+    )
     return rewards
 
 
@@ -170,8 +171,7 @@ def draw_dirichlet(shapes: Any, other: Any, stream: Any, work: Any) -> Any:
             place = math.inf if reached else place - shapes[i]
             shapes[i] = 1.0 if reached else 0.0
         return 0.0 if place == math.inf else 1.0
-    for i in range(shapes.size):
-        shapes[i] = draw_gamma(stream, shapes[i], work)
+    fill_gamma(stream, shapes)
     rest = draw_gamma(stream, other, work) if other > 0.0 else 0.0
     total = rest
     for i in range(shapes.size):
@@ -200,16 +200,30 @@ def _draw_unmarked(states: Any, marks: Any, mark: Any, stream: Any) -> Any:
 
 
 @kernel
-def _draw_beta(
-    visits: Any, earned: Any, states: Any, low: Any, spread: Any, shrink: Any, stream: Any, rewards: Any
-) -> None:
-    success, work = np.empty((2, 1))
-    for x in states:
-        for a in range(rewards.shape[1]):
-            gained = min(max((earned[x, a] - low * visits[x, a]) / spread, 0.0), visits[x, a])  # up to rounding
+def _modelled(seen: Any) -> Any:
+    states, count = np.empty(seen.size + 1, dtype=np.int64), 0
+    for x in range(seen.size):
+        if seen[x]:
+            states[count] = x
+            count += 1
+    if count < seen.size:
+        states[count] = seen.size
+        count += 1
+    return states[:count]
+
+
+@kernel
+def _draw_beta(visits: Any, earned: Any, seen: Any, low: Any, spread: Any, shrink: Any, stream: Any) -> Any:
+    num_states, num_actions = visits.shape
+    rewards, success, work = np.zeros((num_states + 1, num_actions)), np.empty(1), np.empty(1)
+    for x in _modelled(seen):
+        for a in range(num_actions):
+            number, total = (visits[x, a], earned[x, a]) if x < num_states else (0.0, 0.0)
+            gained = min(max((total - low * number) / spread, 0.0), number)  # up to rounding
             success[0] = (1.0 + gained) * shrink
-            draw_dirichlet(success, (1.0 + visits[x, a] - gained) * shrink, stream, work)
+            draw_dirichlet(success, (1.0 + number - gained) * shrink, stream, work)
             rewards[x, a] = low + spread * success[0]
+    return rewards
 
 
 @kernel
