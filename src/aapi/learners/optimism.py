@@ -53,10 +53,10 @@ class ModelSet(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """scores: Q of the best model, (states, actions), and the policy that shares all probability among the best actions.
+    """scores: Q of the best model, (states, actions); in states that nothing leads to, the highest of all others.
 
-    In states that nothing leads to, all scores are the highest there is. gain: what the model promises, to within
-    gap/2. sweeps: how many.
+    policy: it shares all probability among the best actions; uniform in those states. gain: what the model promises, to
+    within gap/2. sweeps: how many.
     """
 
     scores: Array
@@ -108,11 +108,8 @@ def _search(
     top = -np.inf
     for x in states:
         top = max(top, scores[x].max())
-    for x in range(num_states):
-        if within[x]:
-            share_among_best(scores[x], TIE, policy[x])
-        else:
-            scores[x] = top
+        share_among_best(scores[x], TIE, policy[x])
+    scores[~within] = top
     return scores, policy, 0.5 * (low + high), high - low, taken
 
 

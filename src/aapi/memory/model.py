@@ -112,7 +112,7 @@ def draw_gamma(stream: Any, shape: Any, work: Any) -> Any:
 
 @step_kernel
 def fill_gamma(stream: Any, shapes: Any) -> None:
-    """Put numbers with Gamma distributions in the place of their shapes (Marsaglia and Tsang 2000); the scales are 1."""
+    """Put numbers with Gamma distributions in place of their shapes (Marsaglia and Tsang 2000); the scales are 1."""
     s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
     for i in range(shapes.size):
         shape, boost = shapes[i], 1.0

@@ -43,8 +43,8 @@ def draw_transitions(counts: Counts, prior: float, width: float, streams: Stream
     Room and time are in proportion to the transitions seen. The sum of the probabilities of all successors that a pair
     never had is exactly one Gamma variable. It is shared out among them by breaking a stick: a place, drawn evenly, has
     the share Beta(1 + α, (u − 1) α) of what is left to u places with α = prior/(S width²) each, which is the law of the
-    Dirichlet distribution in an order biased by size. That is exact until `REST` is left; one place more has that. Where
-    α is at least `DENSE`, sticks would break into nearly all places, and all have a Gamma variable of their own.
+    Dirichlet distribution in an order biased by size. That is exact until `REST` is left; one place more has that.
+    Where α is at least `DENSE`, sticks would break into nearly all places, and each has a Gamma variable of its own.
     """
     size = int(counts.sizes[0])
     found = _draw_transitions(

@@ -80,7 +80,8 @@ class FiniteSimulation:
         if limits is not None:
             ends = ends[: ends.searchsorted(taken) + 1]
             ends[-1], sums = taken, sums[:, : len(ends)]
-            states, actions, rewards = (part[:, :taken].copy() for part in (states, actions, rewards))
+            states, actions = states[:, :taken].copy(), actions[:, :taken].copy()
+            rewards = rewards[:, :taken].copy()
         self.time += taken
         return PhaseData(
             states, actions, rewards, self.state.copy(), sums, ends, self.time, complete, self.streams, changed
