@@ -163,6 +163,8 @@ def draw_dirichlet(shapes: Any, other: Any, stream: Any, work: Any) -> Any:
         return 1.0
     total = other
     for i in range(shapes.size):
+        if total >= TINY:
+            break
         total += shapes[i]
     if total < TINY:
         place = draw(stream) * total
