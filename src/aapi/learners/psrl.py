@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from aapi.checks import finite, one_of
 from aapi.errors import InvalidInput
 from aapi.exploration.planning import plan_in
+from aapi.kernels.jit import kernel
 from aapi.learners.model_based import ACCURACY, ModelBased, Plan, counts_of
 from aapi.learners.reward_range import RewardRange, check_squares
 from aapi.memory.posterior import (
@@ -84,10 +85,7 @@ class PSRL(ModelBased, RewardRange):
         counts = counts_of(state)
         model = draw_transitions(counts, float(self.prior), float(self.width), streams)
         rewards = self._draw_rewards(state, counts, streams)
-        values = state.q_hat[0].max(axis=1)
-        policy, q_hat, gain, _ = plan_in(
-            model, modelled_states(counts), rewards, np.append(values, values.max()), ACCURACY
-        )
+        policy, q_hat, gain, _ = plan_in(model, modelled_states(counts), rewards, _values(state.q_hat[0]), ACCURACY)
         return Plan(policy[None, :-1], q_hat[None, :-1], np.array([gain]))
 
     def _prior(self, space: QSpace, moments: RewardMoments) -> tuple[float, float]:
@@ -111,3 +109,14 @@ class PSRL(ModelBased, RewardRange):
             return draw_beta_rewards(counts, low, high, float(self.width), streams)
         visits = counts.visits[0]
         return with_the_unseen(np.where(visits > 0.0, counts.earned[0] / np.maximum(visits, 1.0), high), high)
+
+
+@kernel
+def _values(q: Any) -> Any:
+    """max_a Q(x, a), and the highest of all for the state that stands for those never seen; (states + 1,)."""
+    values = np.full(q.shape[0] + 1, -np.inf)
+    for x in range(q.shape[0]):
+        for a in range(q.shape[1]):
+            values[x] = max(values[x], q[x, a])
+        values[-1] = max(values[-1], values[x])
+    return values

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, check_delta, finite
 from aapi.errors import InvalidInput
+from aapi.kernels.jit import kernel
 from aapi.learners.confidence import Bernstein, EarlyBernstein, Evidence, Hoeffding, KullbackLeibler
 from aapi.learners.model_based import EpisodeState, ModelBased, Plan, counts_of
-from aapi.learners.optimism import Transitions, extended_value_iteration, greedy
+from aapi.learners.optimism import Transitions, extended_value_iteration
 from aapi.learners.reward_range import RewardRange, check_squares
 from aapi.memory.model import order_by_pair
 from aapi.memory.reward_moments import TrackRewards
@@ -114,26 +115,39 @@ class Optimistic(ModelBased, RewardRange):
         self.check_counted(state.space, counts)
         unit = (known.high - known.low) or 1.0
         seen = evidence(counts, cast("RewardMoments", state.memories[REWARDS]), known.low, unit, known.num_steps)
-        states = np.flatnonzero(counts.seen[0]) if self.seen_only else np.arange(counts.seen.shape[1])
-        start, span = state.q_hat[0].max(axis=1) / unit, self.bias_span / unit
-        start = np.minimum(start - start.min(), span)
-        accuracy = self.accuracy / math.sqrt(seen.time)
-        best = extended_value_iteration(seen.transitions, self.confidence(seen), states, start, accuracy, span)
-        scores = np.full(best.scores.shape, best.scores[states].max())  # of states never seen
-        scores[states] = best.scores[states]
+        within = counts.seen[0] if self.seen_only else np.ones_like(counts.seen[0])
+        start, accuracy, span = state.q_hat[0] / unit, self.accuracy / math.sqrt(seen.time), self.bias_span / unit
+        best = extended_value_iteration(seen.transitions, self.confidence(seen), within, start, accuracy, span)
         gain = np.array([known.low + unit * best.gain])
-        return Plan(greedy(scores, states)[None], (unit * scores + known.low)[None], gain, unit * best.gap)
+        return Plan(best.policy[None], (unit * best.scores + known.low)[None], gain, unit * best.gap)
 
 
 def evidence(counts: Counts, moments: RewardMoments, low: float, unit: float, num_steps: int | None) -> Evidence:
     """What one run has seen, with rewards scaled to [0, 1]."""
-    size, visits = int(counts.sizes[0]), counts.visits[0]
-    begins = np.empty(visits.size + 1, dtype=np.int64)
-    order = order_by_pair(counts.pairs[0, :size], begins)
-    chances = counts.transition_counts[0, order] / visits.ravel()[counts.pairs[0, order]]
-    transitions = Transitions(begins, counts.successors[0, order].astype(np.int64), chances)
-    rewards, variances = (moments.means[0] - low) / unit, moments.variances[0] / (unit * unit)
-    return Evidence(counts.steps + 1, visits, rewards, variances, transitions, num_steps)
+    visits, entries = counts.visits[0], slice(int(counts.sizes[0]))
+    rewards, variances, *found = _scaled(
+        counts.pairs[0, entries], counts.successors[0, entries], counts.transition_counts[0, entries], visits,
+        moments.means[0], moments.deviations[0], low, unit,
+    )  # fmt: skip
+    return Evidence(counts.steps + 1, visits, rewards, variances, Transitions(*found), num_steps)
+
+
+@kernel
+def _scaled(
+    pairs: Any, successors: Any, times: Any, visits: Any, means: Any, deviations: Any, low: Any, unit: Any
+) -> Any:
+    rewards, variances = np.empty(visits.shape), np.empty(visits.shape)
+    for x in range(visits.shape[0]):
+        for a in range(visits.shape[1]):
+            rewards[x, a] = (means[x, a] - low) / unit
+            variances[x, a] = deviations[x, a] / max(visits[x, a], 1.0) / (unit * unit)
+    flat, begins = visits.ravel(), np.empty(visits.size + 1, dtype=np.int64)
+    order = order_by_pair(pairs, begins)
+    after, chances = np.empty(pairs.size, dtype=np.int64), np.empty(pairs.size)
+    for i in range(pairs.size):
+        entry = order[i]
+        after[i], chances[i] = successors[entry], times[entry] / flat[pairs[entry]]
+    return rewards, variances, begins, after, chances
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from aapi.mdp import FiniteMDP
     from aapi.simulation.data import Stretch
 
+    Room = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+
 
 LANES = 6  # runs that are stepped in turn
 NO_NUMBERS = np.empty((0, 0))
@@ -57,17 +59,15 @@ class FiniteSimulation:
         self.time = 0
         self.state = np.full(len(runs), mdp.initial_state, dtype=np.int64)
         self.streams = streams(seed, runs)
+        self._room = _new_room(len(runs), 0)
 
     def rollout(self, stretch: Stretch, most: int) -> PhaseData:
         """Act by a table of policies, (runs, states, actions), or by a rule."""
         runs, steps = len(self.state), min(stretch.steps, most)
-        rule, shape = self._rule(stretch), self.space.shape(runs)
-        if stretch.limits is not None and (runs > 1 or stretch.limits.shape != shape):
-            raise InvalidInput("a stretch that ends by what is seen is for one run, with a limit for every pair")
-        limits = None if stretch.limits is None else np.array(stretch.limits, dtype=np.int64)
+        rule, limits = self._rule(stretch), self._limits(stretch)
         ends = stretch_ends(self.grid, self.time, steps)
-        states, actions = np.empty((2, runs, steps), dtype=np.int32)
-        rewards, sums = np.empty((runs, steps)), np.empty((runs, len(ends)))
+        states, actions, rewards = self._room_for(steps, again=limits is not None)
+        sums = np.empty((runs, len(ends)))
         t, lanes = self.tables, -(-runs // -(-runs // LANES))  # groups of the same size, but for the last
         changed = self.reward_table(stretch)
         table = t.rewards if changed is None else changed
@@ -77,10 +77,11 @@ class FiniteSimulation:
             self.streams, states, actions, rewards, sums,
         )  # fmt: skip
         complete = bool(met or steps == stretch.steps)
-        if taken < steps:
-            ends = stretch_ends(self.grid, self.time, taken)
-            states, actions, rewards = states[:, :taken], actions[:, :taken], rewards[:, :taken]
-            sums = sums[:, : len(ends)]
+        if limits is not None:
+            ends = ends[: ends.searchsorted(taken) + 1]
+            ends[-1], sums = taken, sums[:, : len(ends)]
+            states, actions = states[:, :taken].copy(), actions[:, :taken].copy()
+            rewards = rewards[:, :taken].copy()
         self.time += taken
         return PhaseData(
             states, actions, rewards, self.state.copy(), sums, ends, self.time, complete, self.streams, changed
@@ -90,12 +91,32 @@ class FiniteSimulation:
         """The rewards of a stretch, (states, actions), or one table for each run; None: those of the model."""
         return None
 
+    def _limits(self, stretch: Stretch) -> NDArray[np.int64] | None:
+        """A copy of the limits of a stretch, to be counted down, or an error."""
+        if stretch.limits is None:
+            return None
+        if len(self.state) > 1 or stretch.limits.shape != self.space.shape(1):
+            raise InvalidInput("a stretch that ends by what is seen is for one run, with a limit for every pair")
+        return np.array(stretch.limits, dtype=np.int64)
+
+    def _room_for(self, steps: int, *, again: bool) -> Room:
+        """Room for states, actions and rewards. again: it is kept, for stretches that mostly need little of it."""
+        if not again:
+            return _new_room(len(self.state), steps)
+        if self._room[0].shape[1] < steps:
+            self._room = _new_room(len(self.state), steps)
+        return self._room
+
     def _rule(self, stretch: Stretch) -> StepRule:
         """How to act: by the stretch's own rule, or by its policy, from which nothing is learnt meanwhile."""
         if stretch.rule is not None:
             return stretch.rule
         cumulated = self.space.cumulate(stretch.acting, len(self.state))
         return StepRule(_follow, None, False, cumulated, NO_GRID, NO_NUMBERS, (), None, NO_GRID)
+
+
+def _new_room(runs: int, steps: int) -> Room:
+    return np.empty((runs, steps), dtype=np.int32), np.empty((runs, steps), dtype=np.int32), np.empty((runs, steps))
 
 
 @kernel
