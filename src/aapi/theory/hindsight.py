@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.environments import ChangingRewards
+from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.evaluation import exact_q_values
 from aapi.theory.phases import Comparator, make_comparator
@@ -47,11 +47,11 @@ class Hindsight:
 def hindsight(result: Result) -> Hindsight:
     """Set recorded runs beside the best fixed policies for the rewards that they met."""
     problem, record = result.env, result.record
-    if not isinstance(problem, ChangingRewards):
+    if result.mean_rewards is None or isinstance(problem, ContinuousProblem):
         raise InvalidInput("hindsight is for problems whose rewards change; for others there is aapi.theory.analyse")
-    if record is None or record.reward_tables is None or result.mean_rewards is None:
+    if record is None or record.reward_tables is None:
         raise InvalidInput("the result has no record of its phases: use aapi.run(…, record=True)")
-    mdp, means, each = problem.mdp, result.mean_rewards[:, -1], np.arange(record.starts.shape[1])
+    mdp, means, each = problem.dynamics, result.mean_rewards[:, -1], np.arange(record.starts.shape[1])
     gains = [
         exact_q_values(mdp, policies, tables)[0][each, starts]
         for policies, tables, starts in zip(record.policies, record.reward_tables, record.starts, strict=True)
