@@ -62,8 +62,9 @@ def add_reproduce(commands: Commands) -> None:
     )  # fmt: skip
     command.add_argument(
         "figure", nargs="?", default="all",
-        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals"),
-        help="default: all, of the paper; beyond it, untuned (AAPI without tuning), ablation (of its parts) and rivals",
+        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals", "changing-rewards"),
+        help="default: all, of the paper; beyond it, untuned (AAPI without tuning), ablation (of its parts), rivals, "
+        "and changing-rewards (regret in hindsight)",
     )  # fmt: skip
     command.add_argument(
         "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or paper: 50 runs"

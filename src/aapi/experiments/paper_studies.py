@@ -187,7 +187,16 @@ ERGODIC_RIVALS = replace(
     RIVALS, name="rivals for ergodic problems", algorithms=_published_and_tuned(FOR_ERGODIC),
     problems=[{k: v for k, v in problem.items() if k != "settings_for"} for problem in UNTUNED.problems[:2]],
 )  # fmt: skip
-MORE = {"untuned": [UNTUNED, SCALED], "ablation": [ABLATION], "rivals": [RIVALS, ERGODIC_RIVALS]}
+# Rewards that change, with known dynamics: why Q-functions are averaged.
+CHANGING = Study(
+    name="changing rewards", steps=204_800, runs=50,
+    problems=[{"name": "against-the-leader"}, {"name": "against-the-policy"}],
+    algorithms=[{"name": "aapi-paper"}, {"name": "greedy"}, {"name": "politex"}],
+)  # fmt: skip
+MORE = {
+    "untuned": [UNTUNED, SCALED], "ablation": [ABLATION], "rivals": [RIVALS, ERGODIC_RIVALS],
+    "changing-rewards": [CHANGING],
+}  # fmt: skip
 TUNING_SEED_OFFSET = 777  # added to the seed
 
 
@@ -216,8 +225,8 @@ PRESETS = {
 def reproduction(figure: str = "all", preset: str = "quick", runs: int | None = None, seed: int = 0) -> list[Study]:
     """The studies behind a figure or all of the paper's: figures, one η for all problems, rewards on other scales.
 
-    figure: also `untuned`, AAPI without tuning against tuned rivals; `ablation`, every part of it exchanged; and
-        `rivals`, all other algorithms, as published and tuned.
+    figure: also `untuned`, AAPI without tuning against tuned rivals; `ablation`, every part of it exchanged;
+        `rivals`, all other algorithms, as published and tuned; and `changing-rewards`, regret in hindsight.
     runs: in place of the preset's. seed: of the reported runs; tuning runs have another one.
     """
     one_of(("all", *FIGURES, *MORE), figure=figure)
