@@ -26,6 +26,7 @@ REPRODUCE_EXAMPLES = """examples:
   aapi reproduce deep-sea --preset paper --workers 2  one figure, as in the paper
   aapi reproduce untuned --preset paper               AAPI without tuning, against tuned rivals
   aapi reproduce rivals                               every algorithm, as published and tuned
+  aapi reproduce changing-rewards                     rewards that change: regret in hindsight
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786
 
 After an interruption, the same command continues where it stopped.

@@ -87,22 +87,22 @@ def comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def share_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Algorithms down, problems across: mean and worst run, as shares of λ*."""
+    """Algorithms down, problems across: mean and worst run, as shares of λ*; and of how many runs, where of fewer."""
     problems = list(dict.fromkeys(row.plan.problem for row in rows))
-    by_place = {(row.plan.algorithm, row.plan.problem): row for row in rows}
+    by_place, most = {(row.plan.algorithm, row.plan.problem): row for row in rows}, max(row.plan.runs for row in rows)
     lines = [
-        (algorithm, *(_share(by_place.get((algorithm, problem))) for problem in problems))
+        (algorithm, *(_share(by_place.get((algorithm, problem)), most) for problem in problems))
         for algorithm in dict.fromkeys(row.plan.algorithm for row in rows)
     ]
     yield from _table(("", *problems), lines)
 
 
-def _share(row: Row | None) -> str:
-    """Mean and worst run, as shares of λ*; nothing where an algorithm was not run."""
+def _share(row: Row | None, most: int) -> str:
+    """Mean and worst run, as shares of λ*; nothing where an algorithm was not run. most: runs that others have."""
     if row is None or row.plan.optimal_gain is None:
         return ""
-    found = row.averages / row.plan.optimal_gain
-    return f"{found.mean():.3f} ({found.min():.3f})"
+    found, runs = row.averages / row.plan.optimal_gain, row.plan.runs
+    return f"{found.mean():.3f} ({found.min():.3f})" + (f", {runs} run{'s' if runs > 1 else ''}" if runs < most else "")
 
 
 def pair_lines(rows: Sequence[Row]) -> Iterator[str]:
