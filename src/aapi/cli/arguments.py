@@ -15,12 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aapi.cli.parser import Parser
-    from aapi.environments import ContinuousProblem
     from aapi.json_types import Setting, Settings
     from aapi.learners.learner import AnyLearner
-    from aapi.mdp import FiniteMDP
-
-    Problem = FiniteMDP | ContinuousProblem
+    from aapi.registry.problems import Problem
 
 
 # How the command calls parameters of the library, where it is not by their names.

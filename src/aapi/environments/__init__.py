@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 from aapi.environments.access_control import access_control
 from aapi.environments.cartpole import cartpole
-from aapi.environments.changing_rewards import ChangingRewards, against_the_leader
+from aapi.environments.changing_rewards import (
+    ChangingRewards,
+    RewardSequence,
+    against_the_leader,
+    against_the_policy,
+)
 from aapi.environments.continuous_problem import ContinuousProblem
 from aapi.environments.deep_sea import deep_sea
 from aapi.environments.ergodic import ergodic
@@ -17,8 +22,8 @@ if TYPE_CHECKING:
     from aapi.environments.continuing import Continuing
 
 __all__ = [
-    "ChangingRewards", "Continuing", "ContinuousProblem", "access_control", "against_the_leader", "cartpole",
-    "deep_sea", "ergodic", "garnet", "river_swim",
+    "ChangingRewards", "Continuing", "ContinuousProblem", "RewardSequence", "access_control", "against_the_leader",
+    "against_the_policy", "cartpole", "deep_sea", "ergodic", "garnet", "river_swim",
 ]  # fmt: skip
 
 

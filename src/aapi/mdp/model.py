@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 import scipy.sparse
@@ -40,6 +40,8 @@ class FiniteMDP:
     coordinates: optional whole numbers ≥ 0 that describe each state, (states, coordinates): DeepSea's row and column.
     """
 
+    reward_sequence: ClassVar[None] = None  # rewards stay; those of `aapi.environments.ChangingRewards` do not
+
     def __init__(
         self,
         transitions: ArrayLike | Matrix,
@@ -73,6 +75,11 @@ class FiniteMDP:
     def __repr__(self) -> str:
         kind = f"sparse, {self._rows.nnz} transitions" if self.is_sparse else "dense"
         return f"FiniteMDP({self.num_states} states, {self.num_actions} actions, {kind})"
+
+    @property
+    def dynamics(self) -> FiniteMDP:
+        """Itself; of problems whose rewards change, what stays."""
+        return self
 
     @property
     def is_sparse(self) -> bool:

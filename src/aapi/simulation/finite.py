@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from aapi.approximation import Tabular
+    from aapi.environments import ChangingRewards
     from aapi.mdp import FiniteMDP
     from aapi.simulation.data import Stretch
 
@@ -52,12 +53,13 @@ class FiniteSimulation:
     """
 
     def __init__(
-        self, mdp: FiniteMDP, space: Tabular, tables: TransitionTables, seed: int, runs: Sequence[int],
-        grid: NDArray[np.int64] = NO_GRID,
+        self, env: FiniteMDP | ChangingRewards, space: Tabular, tables: TransitionTables, seed: int,
+        runs: Sequence[int], grid: NDArray[np.int64] = NO_GRID,
     ) -> None:  # fmt: skip
-        self.mdp, self.space, self.tables, self.grid = mdp, space, tables, grid
+        self.mdp, self.space, self.tables, self.grid = env.dynamics, space, tables, grid
         self.time = 0
-        self.state = np.full(len(runs), mdp.initial_state, dtype=np.int64)
+        self.state = np.full(len(runs), self.mdp.initial_state, dtype=np.int64)
+        self._changing = None if env.reward_sequence is None else env.reward_sequence(len(runs))
         self.streams = streams(seed, runs)
         self._room = _new_room(len(runs), 0)
 
@@ -69,7 +71,7 @@ class FiniteSimulation:
         states, actions, rewards = self._room_for(steps, again=limits is not None)
         sums = np.empty((runs, len(ends)))
         t, lanes = self.tables, -(-runs // -(-runs // LANES))  # groups of the same size, but for the last
-        changed = self.reward_table(stretch)
+        changed = self._changed_rewards(stretch)
         table = t.rewards if changed is None else changed
         taken, met = _step_loop(rule.choose, rule.learn, rule.on_policy)(
             t.starts, t.thresholds, t.successors, t.alternatives, table, rule.q, rule.visits, rule.numbers,
@@ -87,9 +89,11 @@ class FiniteSimulation:
             states, actions, rewards, self.state.copy(), sums, ends, self.time, complete, self.streams, changed
         )
 
-    def reward_table(self, stretch: Stretch) -> NDArray[np.float64] | None:  # noqa: ARG002 - for others
+    def _changed_rewards(self, stretch: Stretch) -> NDArray[np.float64] | None:
         """The rewards of a stretch, (states, actions), or one table for each run; None: those of the model."""
-        return None
+        if self._changing is None:
+            return None
+        return self._changing.in_phase(stretch.number, lambda: self.space.check_policy(stretch.policy, len(self.state)))
 
     def _limits(self, stretch: Stretch) -> NDArray[np.int64] | None:
         """A copy of the limits of a stretch, to be counted down, or an error."""
