@@ -53,7 +53,9 @@ def test_measures(capsys):
     assert "period 3" in facts["worst_mixing_time_reason"]
 
 
-@pytest.mark.parametrize("problem", [word for word in PROBLEMS if word != "cartpole"])
+@pytest.mark.parametrize(
+    "problem", [word for word in PROBLEMS if word != "cartpole" and not word.startswith("against-the-")]
+)
 def test_every_word_is_solved_and_certified(capsys, problem):
     facts = json.loads(run(capsys, "solve", problem, "--json")[1])
     assert facts["gain_lower"] <= facts["gain"] <= facts["gain_upper"]

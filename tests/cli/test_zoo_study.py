@@ -7,7 +7,7 @@ from commands import run
 
 from aapi.errors import InvalidInput
 from aapi.experiments import reproduction
-from aapi.experiments.paper_studies import PRESETS, Preset
+from aapi.experiments.reproduce import PRESETS, Preset
 from aapi.registry import zoo as registered
 from aapi.registry.zoo import zoo
 

@@ -15,12 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aapi.cli.parser import Parser
-    from aapi.environments import ContinuousProblem
     from aapi.json_types import Setting, Settings
     from aapi.learners.learner import AnyLearner
-    from aapi.mdp import FiniteMDP
-
-    Problem = FiniteMDP | ContinuousProblem
+    from aapi.registry.problems import Problem
 
 
 # How the command calls parameters of the library, where it is not by their names.
@@ -53,18 +50,28 @@ def errors_name_flags(options: argparse.Namespace) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        name, _, rest = str(error).partition(" ")
-        called = flag(name) if name in vars(options) else PARAMETERS.get(name, name)
-        raise InvalidInput(_with_words(f"{called} {rest}")) from None
+        raise InvalidInput(_with_words(_with_flags(str(error), vars(options)))) from None
+
+
+def _with_flags(message: str, options: Mapping[str, object]) -> str:
+    """A message with flags for parameters: for names such as reward_low wherever they are, for others where it begins.
+
+    A name that is a plain word, such as rewards, is a parameter if the message begins with what it is or must be.
+    """
+
+    def flag_of(match: re.Match[str]) -> str:
+        return flag(match[0]) if match[0] in options else PARAMETERS.get(match[0], match[0])
+
+    return re.sub(r"^[a-z]+(?= must | [a-z_]+=)|(?<![\w/.-])[a-z]+_[a-z_]+(?![/.-]?\w)", flag_of, message)
 
 
 def _with_words(message: str) -> str:
-    """A message with the words for the classes of parts, after their flag where it is the first one of its kind."""
+    """A message with the words for classes, after their flag where it is the first part of its kind."""
     from aapi.registry.parts import PARTS
 
-    kinds = ("evaluation", "side_information", "exploration", "features")
+    kinds = ("evaluation", "side_information", "exploration", "features", "learner")
     words = {place.rpartition(":")[2]: (kind, word) for kind in kinds for word, place in PARTS[kind].items()}
-    named: set[str] = set()
+    named: set[str] = {"learner"}
 
     def word_of(match: re.Match[str]) -> str:
         kind, word = words[match[1]]

@@ -26,6 +26,7 @@ REPRODUCE_EXAMPLES = """examples:
   aapi reproduce deep-sea --preset paper --workers 2  one figure, as in the paper
   aapi reproduce untuned --preset paper               AAPI without tuning, against tuned rivals
   aapi reproduce rivals                               every algorithm, as published and tuned
+  aapi reproduce changing-rewards                     rewards that change: regret in hindsight
   aapi reproduce zoo --half development               many problems: mean and worst share of λ*
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786
 
@@ -63,9 +64,9 @@ def add_reproduce(commands: Commands) -> None:
     )  # fmt: skip
     command.add_argument(
         "figure", nargs="?", default="all",
-        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals", "zoo"),
-        help="default: all, of the paper; beyond it, untuned (AAPI without tuning), ablation (of its parts), rivals "
-        "and zoo (many problems)",
+        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals", "changing-rewards", "zoo"),
+        help="default: all, of the paper; beyond it, untuned (AAPI without tuning), ablation (of its parts), rivals, "
+        "changing-rewards (regret in hindsight), and zoo (many problems)",
     )  # fmt: skip
     command.add_argument(
         "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or paper: 50 runs"

@@ -8,7 +8,12 @@ from aapi.environments.access_control import access_control
 from aapi.environments.bandit import bandit
 from aapi.environments.cartpole import cartpole
 from aapi.environments.chain import chain
-from aapi.environments.changing_rewards import ChangingRewards, against_the_leader
+from aapi.environments.changing_rewards import (
+    ChangingRewards,
+    RewardSequence,
+    against_the_leader,
+    against_the_policy,
+)
 from aapi.environments.combination_lock import combination_lock
 from aapi.environments.continuous_problem import ContinuousProblem
 from aapi.environments.deep_sea import deep_sea
@@ -36,8 +41,10 @@ __all__ = [
     "ChangingRewards",
     "Continuing",
     "ContinuousProblem",
+    "RewardSequence",
     "access_control",
     "against_the_leader",
+    "against_the_policy",
     "bandit",
     "cartpole",
     "chain",

@@ -108,7 +108,10 @@ class Exploring(Learner[ExploringState]):
         if out is None:
             return stretch
         steps = out.steps or default_steps(out.policies.shape)
-        return replace(stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits, rule=None)
+        return replace(
+            stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits, look_ahead=False,
+            rule=None,
+        )  # fmt: skip
 
     def update(self, state: ExploringState, data: PhaseData) -> tuple[ExploringState, Phase]:
         """After an exploration, remember what was seen; after a phase, learn, and see who ought to explore next."""

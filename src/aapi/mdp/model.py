@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, TypedDict, Unpack
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypedDict, Unpack
 
 import numpy as np
 import scipy.sparse
@@ -62,6 +62,8 @@ class FiniteMDP:
     coordinates: optional whole numbers ≥ 0 that describe each state, (states, coordinates): DeepSea's row and column.
     """
 
+    reward_sequence: ClassVar[None] = None  # rewards stay; those of `aapi.environments.ChangingRewards` do not
+
     def __init__(
         self,
         transitions: ArrayLike | Matrix,
@@ -101,6 +103,11 @@ class FiniteMDP:
     def __repr__(self) -> str:
         kind = f"sparse, {self._rows.nnz} transitions" if self.is_sparse else "dense"
         return f"FiniteMDP({self.num_states} states, {self.num_actions} actions, {kind})"
+
+    @property
+    def dynamics(self) -> FiniteMDP:
+        """Itself; of problems whose rewards change, what stays."""
+        return self
 
     @property
     def is_sparse(self) -> bool:

@@ -120,11 +120,12 @@ def make_algorithm(
         learner = make(**{setting: value for setting, value in defaults.items() if setting in wanted} | {**given})
         found = {setting: vars(learner)[setting] for setting in known}
         return learner, {setting: value for setting, value in found.items() if value is not None}
-    usual: str | None = "monte-carlo"
+    usual: str | None = defaults.get("evaluation", "monte-carlo")
     settings = {k: v for k, v in defaults.items() if k in known} | {**given}
     if name == "aapi":
         alone = {} if "evaluation" not in given else {"exploration": "none"}
         settings, usual = {**settings, **AAPI_SETTINGS, **alone, **given}, None
+        settings = {k: v for k, v in settings.items() if k != "evaluation" or k in given}
     evaluate, settings = _evaluation(usual, given, settings, word)
     arguments = {k: v for k, v in settings.items() if k not in ("evaluation", *_evaluation_settings())}
     more = {} if evaluate is None else {"evaluate": evaluate}

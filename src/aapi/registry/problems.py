@@ -10,8 +10,10 @@ from aapi.errors import InvalidInput, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from aapi.environments import ContinuousProblem
+    from aapi.environments import ChangingRewards, ContinuousProblem
     from aapi.mdp import FiniteMDP
+
+    Problem = FiniteMDP | ChangingRewards | ContinuousProblem
 
 
 # The words for the size of each problem, and the parameters of aapi.environments they stand for.
@@ -42,6 +44,8 @@ PROBLEMS = {
     "bandit": {"arms": "num_arms", "noise": "noise", "model_seed": "seed"},
     "lottery": {"length": "length", "chance": "chance"},
     "maintenance": {"levels": "num_levels", "machines": "num_machines"},
+    "against-the-leader": {},
+    "against-the-policy": {},
 }  # fmt: skip
 # What these words mean, and of which type they are.
 SIZES: dict[str, tuple[type[int] | type[float], str]] = {
@@ -89,9 +93,7 @@ def unknown_problem(name: str, others: str) -> InvalidInput:
     )
 
 
-def make_problem(
-    name: str, sizes: Mapping[str, float], word: Callable[[str], str] = str
-) -> FiniteMDP | ContinuousProblem:
+def make_problem(name: str, sizes: Mapping[str, float], word: Callable[[str], str] = str) -> Problem:
     """The built-in problem, or the model in a file. word: how a message calls a size."""
     from aapi import environments
     from aapi.mdp import FiniteMDP
@@ -107,7 +109,7 @@ def make_problem(
         return FiniteMDP.load(name)
     make = vars(environments)[name.replace("-", "_")]
     try:
-        model: FiniteMDP | ContinuousProblem = make(**{takes[option]: value for option, value in sizes.items()})
+        model: Problem = make(**{takes[option]: value for option, value in sizes.items()})
     except InvalidInput as error:
         message = str(error)
         for option, parameter in takes.items():

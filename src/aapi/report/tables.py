@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aapi.experiments.paper_studies import ZOO_STUDIES
 from aapi.experiments.plan import group_by
 from aapi.experiments.summary import Row, Summary, best_tuned, mean_score
+from aapi.experiments.zoo_studies import ZOO_STUDIES
 from aapi.report.formatting import format_setting
 
 if TYPE_CHECKING:
