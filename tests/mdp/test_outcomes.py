@@ -190,6 +190,28 @@ def test_bits_depend_on_the_seed_alone():
         assert np.isfinite(aapi.run(learner, mdp, 2000, 2).rewards).all()
 
 
+def test_a_step_that_is_not_taken_draws_no_reward():
+    mdp, policy = chain().with_noise(1.0), np.full((1, 5, 2), 0.5)
+    whole = aapi.batch.simulator(mdp)([0]).rollout(aapi.simulation.Stretch(1, 0, 300, policy), 300)
+    simulation, found = aapi.batch.simulator(mdp)([0]), []
+    while simulation.time < 300:
+        limits = np.full((1, 5, 2), 3, dtype=np.int64)
+        stretch = aapi.simulation.Stretch(1, simulation.time, 300, policy, limits=limits, look_ahead=True)
+        found.append(simulation.rollout(stretch, 300 - simulation.time).rewards)
+    assert len(found) > 20
+    assert (np.concatenate(found, axis=1) == whole.rewards).all()
+
+
+def test_rivals_are_told_the_range_of_what_may_be_paid():
+    coins = FiniteMDP(TRANSITIONS, np.zeros((2, 2))).with_random_rewards([-2.0, 10.0], [0.9, 0.1])
+    for mdp, expected in ((coins, (-2.0, 10.0)), (coins.with_noise(0.5), (-6.0, 14.0))):
+        space = aapi.batch.simulator(mdp)([0]).space
+        assert aapi.learners.UCRL2().reward_range(space) == expected
+        assert aapi.learners.UCRL2(reward_low=-9.0).reward_range(space) == (-9.0, expected[1])
+        for learner in (aapi.learners.UCRL2(), aapi.learners.OptimisticQ(), aapi.learners.PSRL(rewards="beta")):
+            assert np.isfinite(aapi.run(learner, mdp, 500, 1).rewards).all()
+
+
 def test_changing_rewards_are_those_of_the_phase():
     tables = np.array([[[1.0, 2.0]] * 5, [[3.0, 4.0]] * 5])
     data = aapi.run(aapi.AAPI(phase_length=50), ChangingRewards(chain().with_noise(1.0), tables), 200, 2)

@@ -1,4 +1,4 @@
-"""The studies of docs/rivals.md, as data: every algorithm on every built-in problem that it can do."""
+"""The studies of docs/rivals.md, as data: every algorithm on those of eleven finite problems that it can do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RIVALS_TUNED: dict[str, Table] = {
     "imed-rl": {"width": AROUND_ONE},
 }
 
-# Every built-in finite problem, with the span of its optimal bias, rounded up, which SCAL is told.
+# Eleven finite problems, with the span of the optimal bias, rounded up, which SCAL is told. The zoo is a study apart.
 _UNTUNED: list[Table] = [
     {name: value for name, value in problem.items() if name != "settings_for"} for problem in UNTUNED.problems
 ]
