@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # `aapi.AAPI()`, in the words of the command; with an evaluation of one's own, there is no exploration.
-AAPI_SETTINGS: Settings = {"phase_length": "growing", "eta": 1.0, "exploration": "discovery+posterior"}
+AAPI_SETTINGS: Settings = {"phase_length": "growing", "eta": 0.3, "exploration": "expeditions+thompson"}
 # Of the paper's algorithms, with Monte Carlo evaluation.
 FINITE: Settings = {"phase_length": 1000, "horizon": 10, "centre": True, "ridge": 0.1, "eta": 0.3}
 # For tables of an agent: long phases, since what a phase has not seen counts as worth nothing.

@@ -51,7 +51,7 @@ FIGURES = {"ergodic": ERGODIC, "deep-sea": DEEP_SEA, "cartpole": CARTPOLE}
 SCALES = [0.01, 1.0, 100.0]
 
 # AAPI without tuning, against tuned rivals. The control is greedy policy iteration with all its parts but the rate.
-PARTS = {"evaluation": "self-consistent", "exploration": "discovery+posterior", "phase_length": "growing"}
+PARTS = {"evaluation": "automatic", "exploration": "expeditions+thompson", "phase_length": "growing"}
 UNTUNED_AAPI: Table = {"name": "aapi"}
 TUNED_POLITEX: Table = {"name": "politex", "eta": {"from": 0.01, "to": 100.0, "points": 9}}
 FAST: tuple[Table, Table] = (  # settings of POLITEX and of RLSVI
@@ -111,7 +111,7 @@ GUESSES = ["previous", "zero", "average", "predicted"]
 ABLATION = Study(
     name="ablation", runs=20,
     problems=[
-        {**problem, "settings": {"phase_length": length, "exploration": PARTS["exploration"]}}
+        {**problem, "settings": {"phase_length": length, "exploration": "discovery+posterior"}}
         for length, problem in (
             (250, {"name": "ergodic", "states": 10, "actions": 2}),
             (500, {"name": "ergodic", "states": 20, "actions": 5}),

@@ -71,6 +71,8 @@ PARTS: dict[str, dict[str, str]] = {
         "predicted": "aapi.improvement.side_information:Predicted",
     },
     "exploration": {
+        "expeditions": "aapi.exploration.expeditions:Expeditions",
+        "thompson": "aapi.exploration.thompson:ThompsonSampling",
         "discovery": "aapi.exploration.discovery:Discovery",
         "posterior": "aapi.exploration.budgeted:PosteriorSampling",
         "fewest-visits": "aapi.exploration.budgeted:FewestVisits",
