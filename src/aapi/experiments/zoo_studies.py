@@ -15,11 +15,7 @@ ALGORITHMS: list[Table] = [
     {"name": "greedy", "label": "greedy, same parts", **PARTS},
     {"name": "ucrl2b", "label": "ucrl2b, tuned", **RIVALS_TUNED["ucrl2b"], "tune": ["width"]},
 ]
-PSRL: list[Table] = [
-    {"name": "psrl"},
-    {"name": "psrl", "label": "psrl, tuned", **RIVALS_TUNED["psrl"], "rewards": ["known", "normal"],
-     "tune": ["width", "rewards"]},
-]  # fmt: skip
+PSRL: list[Table] = [{"name": "psrl", "label": "psrl, tuned", "rewards": ["known", "normal"], "tune": ["rewards"]}]
 ZOO_STUDIES = {half: (f"zoo, {half}", f"zoo, {half}, psrl") for half in HALVES}
 MOST_STATES = 200  # for PSRL
 
