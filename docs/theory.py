@@ -13,19 +13,13 @@ import numpy as np
 
 import aapi
 from aapi import theory
-from aapi.environments import (
-    ChangingRewards,
-    access_control,
-    against_the_leader,
-    deep_sea,
-    ergodic,
-    garnet,
-    river_swim,
-)
-from aapi.evaluation import ExactQ, MonteCarlo, SelfConsistent
+from aapi.cli.growth import COMPARED
+from aapi.environments import access_control, deep_sea, ergodic, garnet, river_swim
+from aapi.evaluation import MonteCarlo
 from aapi.features import Aggregation
 from aapi.presets import problem_settings
 from aapi.registry.algorithms import ALGORITHMS, make_algorithm
+from aapi.registry.problems import make_problem
 from aapi.report.theory_figures import write_growth_figure, write_theory_figures
 from aapi.statistics import confidence_band
 from aapi.theory.errata import play, random_sequences
@@ -235,35 +229,30 @@ def growth(rivals):
     return table(["problem", "algorithm", "p", *(f"T = {step:,}" for step in steps)], lines)
 
 
-def spiteful(_phase, policies):
-    """The state that the policy of this phase visits less pays 1."""
-    visits = policies[-1].mean(axis=0)
-    return np.tile((np.arange(2) == visits.argmin())[:, None], 2)
+CHANGING = {"against-the-leader": "in turn", "against-the-policy": "in answer to π_k"}
+SEEN = {"exact": "exact", "phase k": "monte-carlo", "all phases": "self-consistent"}
+LARGEST = 204_800
 
 
 def changing():
     """Exponents where rewards change, and their picture."""
-    leader, steps = against_the_leader(), theory.doublings(100 << 11, 7)
-    kinds = {"in turn": leader, "in answer to π_k": ChangingRewards(leader.mdp, spiteful)}
-    evaluations = {"exact": ExactQ(), "phase k": MonteCarlo(horizon=5, centre=True), "all phases": SelfConsistent()}
-    lines, panels = [], {f"rewards {kind}": {} for kind in kinds}
-    for (kind, problem), (seen, evaluate) in product(kinds.items(), evaluations.items()):
-        parts = {"phase_length": 100, "evaluate": evaluate}
+    lines, panels = [], {}
+    for (name, kind), (seen, evaluation) in product(CHANGING.items(), SEEN.items()):
+        compared = COMPARED if seen != "all phases" else ("aapi-paper",) if name == "against-the-policy" else ()
+        problem = make_problem(name, {})
         rivals = {
-            "greedy": aapi.GreedyAPI(**parts), "aapi-paper": aapi.AAPI(**parts),
-            "politex": aapi.Politex(schedule="sqrt", **parts),
-        }  # fmt: skip
-        for name, learner in rivals.items():
-            if seen == "all phases" and (kind, name) != ("in answer to π_k", "aapi-paper"):
-                continue
-            found = theory.regret_growth(learner, problem, steps, num_runs=50, power=0.0, threads=2)
-            exact = theory.hindsight(aapi.run(learner, problem, steps[-1], 20, record=True, threads=2))
-            if seen == "exact":
-                panels[f"rewards {kind}"][name] = found
-            p, means = found.exponent, [number(value, 3) for value in found.regrets.mean(axis=1)[[0, 3, 6]]]
-            gains = number(float(exact.gain_regret.sum(axis=1).mean()), 3)
-            lines.append([kind, seen, name, f"{p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]", *means, gains])
+            each: make_algorithm(each, {"evaluation": evaluation}, problem_settings(name, problem, each))[0]
+            for each in compared
+        }
+        found = theory.hindsight_growth(rivals, problem, LARGEST, 50, threads=2)
+        if seen == "exact":
+            panels[f"rewards {kind}"] = found.growth
+        for each, growth in found.growth.items():
+            p, means = growth.exponent, [number(value, 3) for value in growth.regrets.mean(axis=1)[[0, 3, 6]]]
+            gains = number(float(found.gain_regret[each].mean), 3)
+            lines.append([kind, seen, each, f"{p.estimate:.2f} [{p.lower:.2f}, {p.upper:.2f}]", *means, gains])
     write_growth_figure(panels, HERE / "pictures" / "theory-changing-rewards", formats=("png",))
+    steps = theory.doublings(LARGEST, 7)
     head = ["rewards", "Q̂ from", "algorithm", "p", *(f"T = {steps[i]:,}" for i in (0, 3, 6)), "of gains"]
     return table(head, lines)
 

@@ -1,7 +1,8 @@
 """UCRL2, UCRL2B, KL-UCRL and SCAL in plain Python, from the papers: dense, slow, and nothing from the package.
 
-Given what a run saw, `replay` says when its episodes end and what each plan promises; `best_model` searches the set of
-models by textbook steps over all states, and `extended_values` by damped value iteration with another damping.
+Given what a run saw, `replay` checks when its episodes end, and says what each plan promises; `best_model` searches
+the set of models by textbook steps over all states, and `extended_values` by damped value iteration with another
+damping.
 """
 
 from __future__ import annotations
@@ -142,12 +143,17 @@ def extended_values(seen, bounds, states, delta, width, horizon, gap, span=math.
     return (change.max() + change.min()) / 2, dict(zip(states.tolist(), q, strict=True))
 
 
-def replay(steps, seen, plan):
-    """Of steps (x, a, r, x'), one at a time: when each episode ends, and what is planned then."""
-    before, inside = seen.visits, np.zeros(seen.visits.shape)
-    for t, (x, a, reward, y) in enumerate(steps, start=1):
-        seen.add(x, a, reward, y)
-        inside[x, a] += 1
-        if inside[x, a] >= max(1, before[x, a]):
-            before, inside = seen.visits, np.zeros(seen.visits.shape)
-            yield t, plan(seen)
+def replay(episodes, seen, plan):
+    """Of episodes, (policy, [(x, a, r, x'), …]) each: what is planned at their ends, which must be those of figure 1.
+
+    An episode goes on while v(x, a) < max(1, N(x, a)) for the pair that comes next, and no longer.
+    """
+    for policy, steps in episodes:
+        limits, inside = np.maximum(1, seen.visits), np.zeros(seen.visits.shape)
+        for x, a, reward, y in steps:
+            assert inside[x, a] < limits[x, a], "it should have ended"
+            seen.add(x, a, reward, y)
+            inside[x, a] += 1
+        likely = policy[y] > 0
+        assert (inside[y, likely] >= limits[y, likely]).any(), "it should have gone on"
+        yield plan(seen)

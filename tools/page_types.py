@@ -1,4 +1,4 @@
-"""Write the types of report/page_data.py as TypeScript, for `make js`: one definition of the page's data for both."""
+"""Write the types of the page's data as TypeScript, for `make js`: one definition, report/*_data.py, for both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import types
 from pathlib import Path
 from typing import Literal, NotRequired, TypeAlias, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from aapi.report import page_data
+from aapi.report import page_data, theory_data
 
 Hint: TypeAlias = object
 WORDS: dict[Hint, str] = {int: "number", float: "number", str: "string", bool: "boolean", types.NoneType: "null"}
@@ -38,7 +38,8 @@ def interface(kind: type) -> str:
 
 def main(path: str) -> None:
     """Write all of them into a file."""
-    kinds = [kind for kind in vars(page_data).values() if isinstance(kind, type) and is_typeddict(kind)]
+    found = {**vars(theory_data), **vars(page_data)}.values()
+    kinds = [kind for kind in found if isinstance(kind, type) and is_typeddict(kind)]
     head = (
         f"// Made by tools/page_types.py from report/page_data.py.\ntype Numbers = {typescript(page_data.Numbers)};\n"
     )

@@ -12,14 +12,13 @@ import numpy as np
 
 from aapi.approximation import Linear, QSpace, Tabular
 from aapi.checks import at_least
-from aapi.environments import ChangingRewards, ContinuousProblem
+from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.features import Coordinates, Features, Fourier, OneHot, VectorFeatures
 from aapi.learners.learner import check_learner, play
 from aapi.progress import progress_bar
 from aapi.result import PhaseRecorder, Result, joined_result
 from aapi.simulation import (
-    ChangingSimulation,
     ContinuousSimulation,
     FiniteSimulation,
     Simulation,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from aapi.array_types import Array, Integers
+    from aapi.environments import ChangingRewards
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
 
@@ -117,17 +117,14 @@ def simulator(
     if isinstance(env, ContinuousProblem):
         return lambda runs: ContinuousSimulation(env, cast("Linear", space), seed, runs, grid)
     tables = functools.cache(transition_tables)
-    if isinstance(env, ChangingRewards):
-        return lambda runs: ChangingSimulation(env, cast("Tabular", space), tables(env.mdp), seed, runs, grid)
-    return lambda runs: FiniteSimulation(env, cast("Tabular", space), tables(env), seed, runs, grid)
+    return lambda runs: FiniteSimulation(env, cast("Tabular", space), tables(env.dynamics), seed, runs, grid)
 
 
 def space_of(env: Problem, features: Features | VectorFeatures | None = None) -> QSpace:
     """How Q-functions of a problem are held with these features; or an error if they are not for it."""
-    if isinstance(env, ChangingRewards):
-        return space_of(env.mdp, features)
+    held = env if isinstance(env, ContinuousProblem) else env.dynamics
     own = type(features).__module__.partition(".")[0] != "aapi" and features is not None  # they may change, or not hash
-    return _space(env, features) if own else _cached_space(env, cast("Hashable", features))
+    return _space(held, features) if own else _cached_space(held, cast("Hashable", features))
 
 
 def _space(env: FiniteMDP | ContinuousProblem, features: Features | VectorFeatures | None) -> QSpace:

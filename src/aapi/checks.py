@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aapi.array_types import AnyArray, Arrays
 
 Part = TypeVar("Part")
+SMALLEST_DELTA = 1e-200
 
 
 def at_least(least: int, **values: int) -> None:
@@ -35,8 +36,8 @@ def finite(least: float, *, strictly: bool = False, **values: float) -> None:
     for name, value in values.items():
         real = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
         if not real or value < least or (strictly and value == least):
-            bound = f"larger than {least:g}" if strictly else f"at least {least:g}"
-            raise InvalidInput(f"{name} must be a finite number {bound}, not {value!r}")
+            bound = f" larger than {least:g}" if strictly else f" at least {least:g}" if least > -math.inf else ""
+            raise InvalidInput(f"{name} must be a finite number{bound}, not {value!r}")
 
 
 def check_probability(**values: float) -> None:
@@ -44,6 +45,13 @@ def check_probability(**values: float) -> None:
     for name, value in values.items():
         if not isinstance(value, numbers.Real) or not 0.0 < value < 1.0:
             raise InvalidInput(f"{name} must lie strictly between 0 and 1, not {value!r}")
+
+
+def check_delta(delta: float) -> None:
+    """Raise unless δ, with which a bound may fail, is a probability that can be divided by."""
+    check_probability(delta=delta)
+    if delta < SMALLEST_DELTA:
+        raise InvalidInput(f"delta must be at least {SMALLEST_DELTA:g}, not {delta!r}")
 
 
 def one_of(allowed: tuple[str, ...], **values: str) -> None:

@@ -9,6 +9,7 @@ import threading
 import zipfile
 import zlib
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -39,29 +40,38 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise
 
 
+@dataclass
+class CtrlC:
+    """Ctrl-C that waits: whether it was `pressed`. patient: no second one interrupts what takes too long."""
+
+    pressed: bool = False
+    patient: bool = True
+
+
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def uninterrupted() -> Iterator[CtrlC]:
     """Delay Ctrl-C until the end of this block, or of a function with this decorator.
 
     For short code that an interrupt would break: a zip file that is closed in the middle of a member raises an error
-    that hides the interrupt; an interrupt in a callback from LLVM into Python kills the process.
+    that hides the interrupt; an interrupt in a callback from LLVM into Python kills the process. Longer code looks
+    whether it was pressed.
     """
-    handler = signal.getsignal(signal.SIGINT)
+    handler, ctrl_c = signal.getsignal(signal.SIGINT), CtrlC()
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread gets signals, and those that are ignored stay ignored
+        yield ctrl_c  # only the main thread gets signals, and those that are ignored stay ignored
         return
-    interrupted = False
 
-    def remember(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the interface of signals
-        nonlocal interrupted
-        interrupted = True
+    def remember(number: int, frame: FrameType | None) -> None:
+        if ctrl_c.pressed and not ctrl_c.patient:
+            handler(number, frame)
+        ctrl_c.pressed = True
 
     signal.signal(signal.SIGINT, remember)
     try:
-        yield
+        yield ctrl_c
     finally:
         signal.signal(signal.SIGINT, handler)
-        if interrupted:
+        if ctrl_c.pressed:
             handler(signal.SIGINT, None)
 
 

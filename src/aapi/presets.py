@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     import gymnasium
 
     from aapi.agent.representation import AgentFeatures
-    from aapi.environments import ContinuousProblem
-    from aapi.mdp import FiniteMDP
+    from aapi.registry.problems import Problem
 
     Settings = dict[str, bool | int | float | str]
 
 
 # `aapi.AAPI()`, in the words of the command; with an evaluation of one's own, there is no exploration.
-AAPI_SETTINGS: Settings = {"phase_length": "growing", "eta": 1.0, "exploration": "discovery+posterior"}
+AAPI_SETTINGS: Settings = {"phase_length": "growing", "eta": 0.3, "exploration": "expeditions+thompson"}
 # Of the paper's algorithms, with Monte Carlo evaluation.
 FINITE: Settings = {"phase_length": 1000, "horizon": 10, "centre": True, "ridge": 0.1, "eta": 0.3}
 # For tables of an agent: long phases, since what a phase has not seen counts as worth nothing.
@@ -29,10 +28,16 @@ VECTORS: Settings = {"phase_length": 2000, "horizon": 100, "centre": False, "rid
 RLSVI_ON_VECTORS: Settings = {
     "phase_length": 2000, "horizon": 40, "form": "finite-horizon", "ridge": 100.0, "memory": 2000,
 }  # fmt: skip
+# Where rewards change: the known dynamics of Even-Dar et al. (2009), POLITEX at a temperature for every T, and for
+# Monte Carlo, returns that mixing has forgotten the start of.
+CHANGING: Settings = {
+    "phase_length": 100, "evaluation": "exact", "eta": 1.0, "schedule": "sqrt", "horizon": 5, "centre": True,
+    "ridge": 1.0,
+}  # fmt: skip
 OOMD: Settings = {"phase_length": 30, "window": 10, "eta": 0.01}  # of the experiments of Wei et al. (2020)
 
 
-def problem_settings(name: str, problem: FiniteMDP | ContinuousProblem, algorithm: str) -> Settings:
+def problem_settings(name: str, problem: Problem, algorithm: str) -> Settings:
     """Settings for a built-in problem or a model."""
     if algorithm == "oomd":
         return OOMD
@@ -41,7 +46,7 @@ def problem_settings(name: str, problem: FiniteMDP | ContinuousProblem, algorith
         return FINITE | {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 0.1}
     if name == "cartpole":
         return _vectors(algorithm) | ({} if algorithm == "rlsvi" else {"horizon": 50, "ridge": 300.0})
-    return FINITE
+    return FINITE if problem.reward_sequence is None else CHANGING
 
 
 def agent_settings(env: gymnasium.Env[object, object], features: AgentFeatures | None, algorithm: str) -> Settings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aapi.environments import ChangingRewards, ContinuousProblem
+from aapi.environments import ContinuousProblem
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import dot
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from aapi.approximation import Policy, QSpace
     from aapi.array_types import AnyArray, Array, Integers, Mask
+    from aapi.environments import ChangingRewards
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
@@ -114,13 +115,14 @@ class Result:
 
         Where rewards change, that of the best fixed policy in hindsight, the mean over runs.
         """
-        if isinstance(self.env, ChangingRewards):
+        if self.mean_rewards is not None:
             return float(self.best_gains[:, -1].mean())
         if isinstance(self.env, ContinuousProblem):
             if self.env.best_gain is None:
                 raise DoesNotExist(f"the optimal gain of {self.env.name} is not known: it has no finite model")
             return self.env.best_gain
-        return float(solve(self.env).gains[self.env.initial_state])
+        mdp = self.env.dynamics
+        return float(solve(mdp).gains[mdp.initial_state])
 
     @cached_property
     def best_gains(self) -> Array:
@@ -129,11 +131,11 @@ class Result:
         λ_*; where rewards change, max_π λ_π(r̄_t) from the initial state, exactly, with r̄_t the mean of the reward
         functions of the first t steps.
         """
-        if self.mean_rewards is None or not isinstance(self.env, ChangingRewards):
+        if self.mean_rewards is None or isinstance(self.env, ContinuousProblem):
             return np.full(self.cumulated.shape, self.optimal_gain)
-        tables, start = self.mean_rewards.reshape(-1, *self.mean_rewards.shape[2:]), self.env.mdp.initial_state
+        mdp, tables = self.env.dynamics, self.mean_rewards.reshape(-1, *self.mean_rewards.shape[2:])
         different, which = np.unique(tables, axis=0, return_inverse=True)  # runs often have the same
-        gains = np.array([solve(self.env.mdp.with_rewards(table)).gains[start] for table in different])
+        gains = np.array([solve(mdp.with_rewards(table)).gains[mdp.initial_state] for table in different])
         return np.asarray(gains[which.reshape(-1)].reshape(self.cumulated.shape))
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -126,22 +127,20 @@ class Decay:
 
 @dataclass(frozen=True)
 class Growing(Schedule):
-    """Phases of max(shortest, min(most, per_pair · pairs), share · t) steps after t steps.
+    """On tables, phases of max(shortest, min(most, per_pair · pairs), root · √t) steps after t steps.
 
-    In the first phase, `first` stands for per_pair: acting at random long enough to see most pairs. Early policies are
-    bad and are soon replaced; late ones are good, and their data is little beside all data. So the number of phases
-    grows as the logarithm of time, and with it the cost of all that is done between phases.
+    Early policies are bad and are soon replaced; late ones are good, and their data is little beside all data.
 
-    Where Q-functions have weights instead of tables, it is per_weight · weights, in the first as well: regressions have
-    the data of one phase. most: however large a table is, much of it may never be seen. Where a run goes round several
-    copies of its environment, each but the first adds `shortest` steps: about as many returns end within the phase as
-    with one copy.
+    Where Q-functions have weights instead of tables, max(shortest, min(most, per_weight · weights), share · t), since
+    regressions have the data of one phase. most: however large a table is, much of it may never be seen. Where a run
+    goes round several copies of its environment, each but the first adds `shortest` steps: about as many returns end
+    within the phase as with one copy.
     """
 
     shortest: int = 50
-    per_pair: float = 0.2
+    per_pair: float = 0.02
+    root: float = 1.0
     share: float = 0.02
-    first: float = 2.0
     per_weight: float = 0.4
     most: int = 5000
 
@@ -153,11 +152,11 @@ class Growing(Schedule):
     def check(self) -> None:
         """No number may be negative, and no phase empty."""
         at_least(1, shortest=self.shortest, most=self.most)
-        finite(0.0, per_pair=self.per_pair, share=self.share, first=self.first, per_weight=self.per_weight)
+        finite(0.0, per_pair=self.per_pair, root=self.root, share=self.share, per_weight=self.per_weight)
 
     def __call__(self, phase: int, time: int, space: QSpace) -> int:
         """The length of a phase."""
-        each = self.per_weight if not space.countable else self.first if phase == 1 else self.per_pair
-        size = space.rows * space.num_actions
-        steps = max(self.shortest, min(self.most, each * size), self.share * time)
+        size, tables = space.rows * space.num_actions, space.countable
+        grown = self.root * math.sqrt(time) if tables else self.share * time
+        steps = max(self.shortest, min(self.most, (self.per_pair if tables else self.per_weight) * size), grown)
         return int(steps + self.shortest * (space.copies - 1))

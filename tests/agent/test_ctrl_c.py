@@ -1,8 +1,14 @@
-"""Ctrl-C while an agent is saved: the file is whole, the agent knows of it, and it is Ctrl-C that is raised."""
+"""Ctrl-C while an agent is saved: the file is whole, the agent knows of it, and it is Ctrl-C that is raised.
+
+While it learns: going on gives the bits of an undisturbed run.
+"""
 
 import signal
 import sys
+from functools import partial
 
+import gymnasium
+import numpy as np
 import pytest
 
 import aapi
@@ -81,3 +87,61 @@ def test_what_is_ignored_stays_ignored(at_line):
     with uninterrupted():
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+TOLD = {"reward_low": 0.0, "reward_high": 1.0}
+LEARNERS = {
+    "differential-q": aapi.DifferentialQ(),
+    "sarsa": aapi.learners.DifferentialSarsa(),
+    "optimistic-q": aapi.OptimisticQ(total_steps=100, **TOLD),
+    "ucrl2": aapi.UCRL2(**TOLD),
+    "psrl": aapi.PSRL(**TOLD),
+}
+ENVIRONMENTS = {
+    "one": partial(gymnasium.make, "FrozenLake-v1"),
+    "vector": partial(gymnasium.make_vec, "FrozenLake-v1", 2, vectorization_mode="sync"),
+}
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_ctrl_c_at_any_moment_of_learning_loses_no_step(name, env, at_line, tmp_path):
+    steps, path = 14, tmp_path / "agent.aapi"
+
+    def bits(agent):
+        agent.save(path)
+        with np.load(path) as archive:
+            return {each: archive[each].tobytes() for each in archive.files}
+
+    def make():
+        return aapi.Agent(LEARNERS[name], ENVIRONMENTS[env](), seed=3)
+
+    make().learn(200)  # with all kernels compiled
+    expected = bits(make().learn(steps + 6))
+    lines = at_line(partial(make().learn, steps))
+    within = set()
+    for moment in range(1, lines, 61):
+        agent = make()
+        with pytest.raises((KeyboardInterrupt, SystemError)):  # numba turns the one into the other
+            at_line(partial(agent.learn, steps), moment)
+        within.add(agent.num_steps)
+        agent.learn(steps + 6 - agent.num_steps)
+        assert bits(agent) == expected, moment
+    assert len(within) > 3
+
+
+def test_a_second_ctrl_c_does_not_wait_for_a_step_that_hangs(at_line):
+    class Hanging(gymnasium.Wrapper):
+        presses = 0
+
+        def step(self, action):
+            for _ in range(self.presses):
+                signal.raise_signal(signal.SIGINT)
+            return super().step(action)
+
+    env = Hanging(gymnasium.make("FrozenLake-v1"))
+    agent = aapi.Agent(aapi.DifferentialQ(), env)
+    for env.presses, steps in ((1, 1), (2, 1), (1, 2)):
+        with pytest.raises(KeyboardInterrupt):
+            agent.learn(10)
+        assert agent.num_steps == agent.session.state.visits.sum() == steps

@@ -1,4 +1,5 @@
 import json
+import time
 
 import gymnasium
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 import aapi
 from aapi.environments import Continuing
 from aapi.errors import InvalidInput
+from aapi.evaluation import MonteCarlo
+from aapi.exploration import Excursion
 from aapi.features import Fourier, OneHot, Radial, Tiles
 
 ALGORITHMS = ("AAPI", "sampled AAPI", "Politex", "AdaptiveFTRL", "GreedyAPI", "RLSVI")
@@ -203,6 +206,60 @@ def test_a_checkpoint_is_written_every_so_many_phases_and_at_the_end(agent, tmp_
     assert aapi.load(path).num_steps == 330
     assert learner.saved == (path, 330)
     assert [entry.name for entry in tmp_path.iterdir()] == ["agent.aapi"]
+
+
+LONG = {
+    "ucrl2": aapi.UCRL2(reward_low=0.0, reward_high=1.0, width=0.01),
+    "rmax": aapi.RMAX(reward_low=0.0, reward_high=1.0, known_after=3),
+    "long phases": aapi.AAPI(phase_length=100_000, evaluate=MonteCarlo(5)),
+    "long explorations": aapi.AAPI(
+        phase_length=50,
+        evaluate=MonteCarlo(5),
+        exploration=(
+            lambda situation: Excursion(situation.free.copy(), np.full(situation.counts.visits.shape, 0.25), 10**5),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+@pytest.mark.parametrize("name", LONG)
+def test_checkpoints_come_by_steps_however_long_a_phase_is(tmp_path, monkeypatch, name, copies):
+    def make():
+        env = gymnasium.make_vec("FrozenLake-v1", copies, vectorization_mode="sync") if copies > 1 else "FrozenLake-v1"
+        return aapi.Agent(LONG[name], gymnasium.make(env) if copies == 1 else env)
+
+    path, whole, times, save = tmp_path / "agent.aapi", make().learn(3000), [0], aapi.Agent.save
+
+    def noted(agent, where):
+        times.append(agent.num_steps)
+        save(agent, where)
+
+    monkeypatch.setattr(aapi.Agent, "save", noted)
+    watched = make().learn(3000, checkpoint=path, checkpoint_steps=400)
+    assert max(np.diff(times)) < 400 + copies
+    assert len(times) == 1 + 8
+    assert saved(watched, path) == saved(whole, path)
+
+
+@pytest.mark.parametrize("name", ["checkpoint_every", "checkpoint_steps"])
+def test_checkpoints_need_a_distance(agent, tmp_path, name):
+    with pytest.raises(InvalidInput, match=f"{name} must be at least 1, not 0"):
+        agent().learn(10, checkpoint=tmp_path / "a", **{name: 0})
+
+
+def test_saving_takes_little_of_the_time(agent, tmp_path, monkeypatch):
+    times = []
+
+    def slow(self, where):
+        times.append(self.num_steps)
+        time.sleep(0.2)
+
+    monkeypatch.setattr(aapi.Agent, "save", slow)
+    agent(phase_length=10**6, env="little/Discrete-v0").learn(60_000, checkpoint=tmp_path / "a", callback=None)
+    assert times[0] == 10_000
+    assert times[-1] == 60_000
+    assert len(times) < 5
 
 
 def test_a_failed_save_leaves_the_old_file(agent, tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from commands import run
 
 import aapi
 from aapi.environments import ergodic
+from aapi.registry.problems import PROBLEMS
 
 
 def test_json(capsys):
@@ -50,6 +51,20 @@ def test_measures(capsys):
     assert facts["mismatch"] is None
     assert "avoid" in facts["mismatch_reason"]
     assert "period 3" in facts["worst_mixing_time_reason"]
+
+
+@pytest.mark.parametrize(
+    "problem", [word for word in PROBLEMS if word != "cartpole" and not word.startswith("against-the-")]
+)
+def test_every_word_is_solved_and_certified(capsys, problem):
+    facts = json.loads(run(capsys, "solve", problem, "--json")[1])
+    assert facts["gain_lower"] <= facts["gain"] <= facts["gain_upper"]
+    assert facts["gain_upper"] - facts["gain_lower"] <= 1e-9 * max(1.0, abs(facts["gain"]))
+
+
+def test_sizes_of_the_zoo(capsys):
+    facts = json.loads(run(capsys, "solve", "rooms", "--size", "9", "--rooms", "4", "--slip", "0", "--json")[1])
+    assert facts["gain"] == pytest.approx(1 / 17)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ from commands import run
 
 from aapi.cli.studies import SWEEP_EXAMPLES
 from aapi.experiments import FIGURES, Store, Study, read_study, reproduction
-from aapi.experiments.paper_studies import FOR_ERGODIC, PRESETS, RIVALS_TUNED, Preset
+from aapi.experiments.reproduce import PRESETS, Preset
+from aapi.experiments.rival_studies import RIVALS_TUNED
+from aapi.mdp import solve
 from aapi.registry.algorithms import ALGORITHMS
 
 STUDY = """
@@ -55,14 +57,38 @@ def test_the_figures_are_those_of_the_paper():
 def test_every_rival_is_there_as_published_and_tuned_over_five_values():
     studies = reproduction("rivals", "paper")
     cells = [cell for study in studies for cell in study.cells()]
-    assert len({cell.problem.label for cell in cells}) == 8
+    problems = {
+        "ergodic 5,2", "ergodic 10,2", "ergodic 20,5", "ergodic 50,10", "garnet 20,4", "river-swim 6", "river-swim 12",
+        "access-control", "deep-sea 10, one-hot", "deep-sea 20, one-hot", "deep-sea 30, one-hot",
+    }  # fmt: skip
+    assert {cell.problem.label for cell in cells} == problems
     by_label = {cell.plan.algorithm: cell for cell in cells}
-    rivals = {*RIVALS_TUNED, *FOR_ERGODIC}
+    rivals = set(RIVALS_TUNED)
+    done = [(cell.plan.algorithm, cell.problem.label) for cell in cells]
+    assert len(done) == len(set(done))
+    for label in ("aapi", "greedy, same parts", *rivals, *(f"{name}, tuned" for name in rivals)):
+        missing = problems - {problem for algorithm, problem in done if algorithm == label}
+        expected = {"deep-sea 20, one-hot", "deep-sea 30, one-hot"} if label.startswith("imed-rl") else set()
+        assert missing == expected, label
     for name in rivals:
         assert len(by_label[name].candidates) == 1
         assert len(by_label[f"{name}, tuned"].candidates) == 5
     known = set(ALGORITHMS) - {"aapi", "aapi-paper", "politex", "ftrl", "greedy", "rlsvi", "uniform"}
     assert known == rivals
+
+
+def test_slow_rivals_have_fewer_runs_and_no_others():
+    for runs, expected in ((None, {20, 6, 3}), (10, {10, 6, 3}), (2, {2})):
+        assert {study.runs for study in reproduction("rivals", "paper", runs)} == expected
+    assert {study.runs for study in reproduction("rivals", "quick")} == {5, 3}
+
+
+def test_scal_is_told_a_span_that_is_not_too_small():
+    for study in reproduction("rivals", "paper"):
+        for cell in study.cells():
+            if cell.algorithm == "scal":
+                span = solve(cell.problem.make_model()).bias_span
+                assert span <= cell.candidates[0].settings["span"] <= 1.2 * span + 0.1, cell.problem.label
 
 
 def test_tuning_runs_are_never_reported_ones():

@@ -1,6 +1,7 @@
 """`aapi theory`, as people and machines meet it."""
 
 import json
+import re
 
 import pytest
 
@@ -84,6 +85,28 @@ def test_one_run_has_no_intervals(capsys):
     assert "[" not in said(capsys, "ergodic", *SMALL, "--runs", "1").partition("taken apart")[2].partition("theorem")[0]
 
 
+def test_rewards_that_change(capsys):
+    out = said(capsys, "against-the-leader", "--steps", "51200", "--runs", "10")
+    for name, lowest, highest in (("greedy", 0.95, 1.05), ("aapi-paper", 0.3, 0.6), ("politex", 0.3, 0.6)):
+        p, lower, upper = re.search(rf"{name} +p = (\S+) \[(\S+), (\S+)\]", out).groups()
+        assert lowest <= float(lower) <= float(p) <= float(upper) <= highest
+    assert "against-the-leader: 2 states, 2 actions, rewards that change" in out
+    assert "evaluation exact" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_rewards_that_change_for_machines_and_in_a_folder(capsys, tmp_path):
+    small = ["--steps", "51200", "--runs", "5", "--algorithm", "ftrl", "--out", str(tmp_path / "made")]
+    facts = json.loads(said(capsys, "against-the-policy", *small, "--json"))
+    assert list(facts["growth"]) == ["ftrl", "greedy", "aapi-paper", "politex"]
+    assert facts["growth"]["greedy"]["exponent"]["lower"] > 0.95
+    assert facts["growth"]["greedy"]["steps"] == theory.doublings(51200, 7)
+    assert facts["settings"]["phase_length"] == 100
+    assert json.loads((tmp_path / "made" / "theory.json").read_text()) == facts
+    names = {path.name for path in (tmp_path / "made").iterdir()}
+    assert names == {"theory.json", "theory-growth.pdf", "theory-growth.png"}
+
+
 def test_slips(capsys):
     out = said(capsys, "slips")
     assert out.count("printed  ") == out.count("shown") == 13
@@ -95,6 +118,9 @@ def test_slips(capsys):
     [
         (["cartpole"], "cartpole has no finite model"),
         (["ergodc"], "did you mean ergodic"),
+        (["against-the-leder"], "did you mean against-the-leader"),
+        (["against-the-leader", "--algorithm", "psrl"], "the theory is of phases, and psrl has none"),
+        (["against-the-leader", "--states", "3"], "against-the-leader has one size: drop --states"),
         (["ergodic", "--runs", "0"], "--runs must be at least 1"),
         (["ergodic", "--steps", "x"], "invalid int value: 'x'"),
         (

@@ -6,7 +6,7 @@ from support import interpreted
 
 import aapi
 from aapi.batch import simulator
-from aapi.environments import ChangingRewards, against_the_leader, cartpole, ergodic, garnet
+from aapi.environments import ChangingRewards, against_the_leader, against_the_policy, cartpole, ergodic, garnet
 from aapi.errors import InvalidInput
 from aapi.evaluation import ExactQ, MonteCarlo, SelfConsistent
 
@@ -182,3 +182,28 @@ def test_bad_input_is_refused_in_one_line(given, message):
 def test_the_leader_must_be_reachable():
     with pytest.raises(InvalidInput, match=r"reach must lie in \(0.5, 1\), not 0.5"):
         against_the_leader(0.5)
+
+
+def test_scaled_rewards_are_multiplied_in_every_phase():
+    policies = np.full((1, *MDP.rewards.shape), 1.0 / MDP.num_actions)
+    for problem in PROBLEMS.values():
+        scaled = problem.scaled(3.0)
+        assert scaled.in_phase(2, policies) == pytest.approx(3.0 * problem.in_phase(2, policies))
+    with pytest.raises(InvalidInput, match="factor must be"):
+        PROBLEMS["array"].scaled(-1.0)
+
+
+def test_rewards_against_the_policy_pay_where_it_goes_less():
+    problem = against_the_policy(0.8)
+    assert problem.reacts
+    right = np.array([[[0.3, 0.7], [0.1, 0.9]]])
+    assert problem.in_phase(1, right).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert problem.in_phase(1, 1.0 - right).tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    with pytest.raises(InvalidInput, match=r"reach must lie in \(0.5, 1\), not 0.5"):
+        against_the_policy(0.5)
+
+
+def test_problems_say_whether_their_rewards_change():
+    assert (ergodic(3, 2).reward_sequence, cartpole().reward_sequence) == (None, None)
+    assert against_the_leader().reward_sequence(2).problem.dynamics is not None
+    assert MDP.dynamics is PROBLEMS["array"].dynamics is MDP

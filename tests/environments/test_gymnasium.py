@@ -472,3 +472,21 @@ def test_text():
     )
     assert len(text("RiverSwim", [2999], num_states=3000)) < 6000
     assert "A" in text("RiverSwim", [2999], num_states=3000)
+
+
+def test_random_rewards_are_drawn_with_successors():
+    mdp = FiniteMDP([[[0.5, 0.5]], [[1.0, 0.0]]], [[[1.0, 2.0]], [[3.0, 0.0]]])
+    env = FiniteMDPEnv(mdp)
+    state, _ = env.reset(seed=1)
+    paid = set()
+    for _ in range(200):
+        successor, reward, *_ = env.step(0)
+        paid.add((state, successor, reward))
+        state = successor
+    assert paid == {(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0)}
+    env = FiniteMDPEnv(mdp.with_noise([[0.0], [0.5]]))
+    env.reset(seed=1)
+    rewards = np.array([env.step(0)[1] for _ in range(6000)])
+    noisy = rewards[~np.isin(rewards, (1.0, 2.0))]
+    assert abs(noisy.mean() - 3.0) < 6 * 0.5 / len(noisy) ** 0.5
+    assert abs(noisy.std() - 0.5) < 0.05

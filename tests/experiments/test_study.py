@@ -132,7 +132,7 @@ def test_a_file_says_the_same_as_python(tmp_path):
         ),
         ('[[algorithms]]\nname = "aapi-paper"\neta = { from = "a", to = 2, points = 3 }\n', "eta needs numbers"),
         ('[[problems]]\nname = "ergodic"\nfeatures = 3\n', "features must be a name such as one-hot"),
-        ('[[problems]]\nname = "mine"\nmodel = "x.npz"\n', "model must be a FiniteMDP or a ContinuousProblem"),
+        ('[[problems]]\nname = "mine"\nmodel = "x.npz"\n', "model must be a FiniteMDP, ChangingRewards or a Cont"),
         ('[[problems]]\nname = "ergodic"\nsettings_for = { greedy = 3 }\n', "settings_for.greedy must be a table"),
         ('[[problems]]\nname = "ergodic"\nsettings = { foo = 1 }\n', "settings.foo is taken by no algorithm"),
         ('[[problems]]\nname = "ergodic"\nsteps = true\n', "steps must be a whole number, not True"),

@@ -266,6 +266,28 @@ def test_limits_end_a_stretch_exactly(make, limit, pair):
 
 
 @pytest.mark.parametrize("make", [finite_simulation, gymnasium_simulation])
+@pytest.mark.parametrize("pause", [5000, 3])
+def test_a_stretch_that_looks_ahead_ends_before_the_step_that_would_be_too_many(make, pause):
+    for seed in range(5):
+        simulation, one_more = make(seed), make(seed)
+        space, limits = simulation.space, np.full((1, 6, 2), NEVER)
+        limits[0, 1, 1] = 4
+        stretch = Stretch(1, 0, 5000, space.uniform(1), limits=limits, look_ahead=True)
+        data = simulation.rollout(stretch, pause if make is gymnasium_simulation else 5000)
+        while not data.complete:
+            data = simulation.rollout(stretch, pause)
+        limits[0, 1, 1] = 5
+        longer = one_more.rollout(Stretch(1, 0, 5000, space.uniform(1), limits=limits), 5000)
+        assert (longer.states[0, -1], longer.actions[0, -1]) == (1, 1)
+        assert (data.steps, data.time, data.last_state.tolist()) == (longer.steps - 1, longer.steps - 1, [1])
+        assert (data.states == longer.states[:, :-1]).all()
+        assert data.reward_sums.sum() == pytest.approx(data.rewards.sum())
+        after = simulation.rollout(Stretch(2, data.time, 1, space.uniform(1)), 1)
+        assert after.actions.tolist() == [[1]]  # the number that was looked at is spent only now
+        assert simulation.streams.tobytes() == one_more.streams.tobytes()
+
+
+@pytest.mark.parametrize("make", [finite_simulation, gymnasium_simulation])
 def test_limits_that_are_not_met_change_nothing(make):
     found = []
     for limits in (None, np.full((1, 6, 2), NEVER), np.full((1, 6, 2), 301)):

@@ -120,7 +120,7 @@ def test_copies_are_trajectories_of_their_own():
         ({"window": 30}, "window must be less than the phase length, 30, not 30: no return would fit into a phase"),
         ({"eta": 0.0}, "eta must be "),
         ({"eta": np.nan}, "eta must be "),
-        ({"eta": 1e308, "window": 29}, "eta 1e+308 times the returns of phase 1 is not finite: lower eta"),
+        ({"eta": 1e308, "window": 29}, "eta must be smaller: 1e+308 times returns of phase 1 is not finite"),
     ],
 )
 def test_bad_settings_are_refused_in_one_line(settings, message):

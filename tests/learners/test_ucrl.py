@@ -1,6 +1,7 @@
 """UCRL2, UCRL2B, KL-UCRL and SCAL, episode by episode, against a slow reference from the papers."""
 
 import math
+import re
 
 import gymnasium
 import numpy as np
@@ -40,10 +41,8 @@ def played(learner, problem, num_steps, seed=7):
         yield session.state, phase
 
 
-def steps_of(phases):
-    for phase in phases:
-        data = phase.data
-        yield from zip(data.states[0], data.actions[0], data.rewards[0], data.successors[0], strict=True)
+def steps_of(data):
+    return zip(data.states[0], data.actions[0], data.rewards[0], data.successors[0], strict=True)
 
 
 @pytest.mark.parametrize("width", [1.0, 0.1, 0.01])
@@ -56,8 +55,7 @@ def test_episodes_gains_and_policies_are_those_of_the_papers(name, problem, seen
     model = PROBLEMS[problem]
     low, high = model.rewards.min(), model.rewards.max()
     learner = make(width=width, seen_only=seen_only, accuracy=GAP, **more)
-    episodes = list(played(learner, model, T))
-    whole = [each for each in episodes if each[1].data.complete]
+    whole = [each for each in played(learner, model, T) if each[1].data.complete]
 
     def plan(seen):
         states = seen.states if seen_only else range(model.num_states)
@@ -65,10 +63,9 @@ def test_episodes_gains_and_policies_are_those_of_the_papers(name, problem, seen
         return reference.extended_values(seen, bounds, states, learner.delta, width, T, 1e-7, span)
 
     seen = reference.Seen(model.num_states, model.num_actions, low, high)
-    expected = list(reference.replay(steps_of(phase for _, phase in episodes), seen, plan))
-    assert [phase.data.time for _, phase in whole] == [end for end, _ in expected]
+    expected = reference.replay(((phase.policy[0], steps_of(phase.data)) for _, phase in whole), seen, plan)
     assert len(whole) > 10
-    for (state, _), (_, (gain, q)) in zip(whole, expected, strict=True):
+    for (state, _), (gain, q) in zip(whole, expected, strict=True):
         assert state.gap <= GAP * (high - low)
         assert (state.gain[0] - low) / (high - low) == pytest.approx(gain, abs=1e-6)
         for x, values in q.items():
@@ -283,3 +280,32 @@ def test_an_agent_has_to_be_told_the_range_of_rewards():
         aapi.Agent(aapi.UCRL2(), gymnasium.make("FrozenLake-v1")).learn(10)
     with pytest.raises(InvalidInput, match="countable states"):
         aapi.Agent(aapi.UCRL2(reward_low=0, reward_high=1), gymnasium.make("CartPole-v1")).learn(10)
+
+
+@pytest.mark.parametrize("learner", [aapi.UCRL2B(), aapi.SCAL(span=1e-300), aapi.PSRL(rewards="normal")], ids=repr)
+@pytest.mark.parametrize("scale", [1e155, 1e300, 1e-155, 1e-310])
+def test_rewards_that_cannot_be_squared_are_named(learner, scale):
+    rewards = scale * np.array([[0.0, 1.0], [0.5, 0.0]])
+    model = aapi.FiniteMDP(np.full((2, 2, 2), 0.5), rewards)
+    with pytest.raises(InvalidInput, match=rf"rewards from 0 to {re.escape(f'{scale:g}')} cannot be squared"):
+        aapi.run(learner, model, 100)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_rewards_that_nobody_was_told_of_are_named_too(scale):
+    env = gymnasium.wrappers.TransformReward(gymnasium.make("Blackjack-v1"), lambda reward: scale * reward)
+    with pytest.raises(InvalidInput, match="cannot be squared, as PSRL with normal rewards does: scale them"):
+        aapi.Agent(aapi.PSRL(rewards="normal"), env).learn(1000)
+
+
+@pytest.mark.parametrize("scale", [1e139, 1e-139])
+@pytest.mark.parametrize("make", [aapi.UCRL2B, lambda: aapi.PSRL(rewards="normal")])
+def test_rewards_of_other_units_are_the_same_problem(make, scale):
+    model = ergodic(4, 2)
+    other = aapi.FiniteMDP(model.transitions, model.rewards * scale)
+    assert (aapi.run(make(), other, 500).next_policy == aapi.run(make(), model, 500).next_policy).mean() > 0.9
+
+
+def test_a_range_is_one_of_numbers_that_can_be_added():
+    with pytest.raises(InvalidInput, match=r"reward_low must lie between -1e\+302 and 1e\+302, not -1e\+308"):
+        aapi.run(aapi.UCRL2(reward_low=-1e308, reward_high=1e308), ergodic(3, 2), 100)

@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot
 
 from aapi.experiments import Store, Study, run_studies, summarise
-from aapi.experiments.paper_studies import reproduction
+from aapi.experiments.reproduce import reproduction
 from aapi.experiments.summary import Row
 from aapi.report.ablation import ablations, row_styles
 from aapi.report.ablation_effects import ablation_effects

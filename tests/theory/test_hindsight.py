@@ -10,6 +10,9 @@ from aapi import theory
 from aapi.environments import ChangingRewards, against_the_leader, ergodic
 from aapi.errors import InvalidInput
 from aapi.evaluation import ExactQ, MonteCarlo
+from aapi.presets import problem_settings
+from aapi.registry.algorithms import make_algorithm
+from aapi.registry.problems import make_problem
 from aapi.report.theory_figures import write_growth_figure
 
 MDP = ergodic(3, 2)
@@ -57,23 +60,44 @@ def test_regret_is_that_of_brute_force_over_all_policies(reacting):
         assert found.gain_regret[run].sum() == pytest.approx(total - lengths @ gains)
 
 
-def test_greedy_policies_lose_to_rewards_against_the_leader_and_averages_do_not():
-    problem, steps = against_the_leader(), theory.doublings(100 * 256, 5)
+@pytest.fixture(scope="module", params=["against-the-leader", "against-the-policy"])
+def compared(request):
+    """The three of `aapi theory`, with its settings: exact Q, phases of 100 steps."""
+    problem = make_problem(request.param, {})
     learners = {
-        "greedy": aapi.GreedyAPI(phase_length=100, evaluate=ExactQ()),
-        "aapi": aapi.AAPI(phase_length=100, evaluate=ExactQ()),
-        "politex": aapi.Politex(phase_length=100, evaluate=ExactQ(), schedule="sqrt"),
+        name: make_algorithm(name, {}, problem_settings(request.param, problem, name))[0]
+        for name in ("greedy", "aapi-paper", "politex")
     }
-    found = {
-        name: theory.regret_growth(learner, problem, steps, num_runs=20, power=0.0).exponent
-        for name, learner in learners.items()
-    }
-    assert 0.95 <= found["greedy"].lower <= found["greedy"].upper <= 1.05
-    for name in ("aapi", "politex"):
-        assert 0.3 <= found[name].lower <= found[name].upper <= 0.6
+    return problem, learners, theory.hindsight_growth(learners, problem, 100 * 512, 20)
+
+
+def test_greedy_policies_lose_to_rewards_that_turn_against_them_and_averages_do_not(compared):
+    problem, learners, found = compared
+    exponents = {name: growth.exponent for name, growth in found.growth.items()}
+    assert 0.95 <= exponents["greedy"].lower <= exponents["greedy"].upper <= 1.05
+    for name in ("aapi-paper", "politex"):
+        assert 0.3 <= exponents[name].lower <= exponents[name].upper <= 0.6
     lost = theory.hindsight(aapi.run(learners["greedy"], problem, 10_000, record=True))
     assert lost.gains[0, 1:] == pytest.approx(0.1)  # the wrong state in every phase but the first, which is uniform
     assert lost.best_gains[0, 1:].mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_growth_is_that_of_the_parts_by_themselves(compared):
+    problem, learners, found = compared
+    assert not found.refused
+    steps = theory.doublings(100 * 512, 7)
+    grown = theory.regret_growth(learners["politex"], problem, steps, num_runs=20, power=0.0)
+    assert (grown.regrets == found.growth["politex"].regrets).all()
+    exact = theory.hindsight(aapi.run(learners["politex"], problem, 100 * 512, 20, record=True)).gain_regret.sum(axis=1)
+    assert found.gain_regret["politex"].mean == pytest.approx(exact.mean())
+
+
+def test_an_algorithm_without_regret_is_refused_and_the_others_are_not():
+    learners = {"uniform": aapi.learners.Uniform(), "greedy": aapi.GreedyAPI(phase_length=100, evaluate=ExactQ())}
+    found = theory.hindsight_growth(learners, against_the_leader(), 6400, 1, seed=3)
+    assert "greedy" in found.growth
+    assert set(found.growth) | set(found.refused) == set(found.gain_regret) == {"uniform", "greedy"}
+    assert all("not positive for all T" in why for why in found.refused.values())
 
 
 def test_explorations_are_in_it():

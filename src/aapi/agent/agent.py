@@ -25,7 +25,7 @@ from aapi.simulation.gymnasium import GymnasiumSimulation
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from aapi.agent.representation import AgentFeatures, Bounds
     from aapi.agent.storage import EnvSnapshot
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from aapi.gymnasium_types import AnyVectorEnv, Env, Observation, Space
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
+
+
+CHECKPOINT_STEPS = 10_000  # between two checkpoints, unless
+SHARE = 10.0  # this many times the time that saving takes would be less
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ class Agent:
         callback: Callable[[Progress], object] | None = None,
         *,
         checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 10,
+        checkpoint_every: int | None = None,
         checkpoint_steps: int | None = None,
     ) -> Agent:
         """Act and learn for some more steps. Returns the agent.
@@ -152,36 +156,41 @@ class Agent:
         num_steps: of all copies of the environment together, rounded up to as many of each.
         progress: show a bar with the average reward, speed and time left.
         callback: called with a `Progress` after each phase; learning stops if it returns False.
-        checkpoint: a file to save the agent to after every `checkpoint_every` phases, and at the end; or, if
-            `checkpoint_steps` is given, after the first phase that ends so many steps after the last time.
+        checkpoint: a file to save the agent to after every `checkpoint_every` phases, if that is given; when there were
+            `checkpoint_steps` steps since the last time, also within a phase; and at the end. By default after 10,000
+            steps, or more, so that saving takes about a tenth of the time at the most.
         """
-        at_least(1, num_steps=num_steps, checkpoint_every=checkpoint_every)
+        given = {"checkpoint_every": checkpoint_every, "checkpoint_steps": checkpoint_steps}
+        at_least(1, num_steps=num_steps, **{name: value for name, value in given.items() if value is not None})
         simulation = self.simulation
         if simulation.current is None:
             if self.copies is not None and simulation.time:
                 raise InvalidInput("where the environment is now is not known: go on from the last checkpoint")
             simulation.reset(self.seed)
+        checkpoints = None if checkpoint is None else Checkpoints(self, checkpoint, checkpoint_every, checkpoint_steps)
         start, first = time.perf_counter(), simulation.time
-        saved = first
         with progress_bar("learning", num_steps, show=progress) as advance:
             simulation.watch = lambda steps: advance(
                 steps, f"phase {self.num_phases + 1}, average reward {simulation.average_reward:.4g}"
             )
-            for phase in self.session.play(num_steps):
-                if not phase.data.complete or phase.exploring is not None:
-                    continue
+            for phase in self._play(num_steps, checkpoints):
+                learnt = phase.data.complete and phase.exploring is None
                 speed = (simulation.time - first) / (time.perf_counter() - start)
-                wanted = self._report(phase, speed, callback)
-                by_phase = checkpoint_steps is None and self.num_phases % checkpoint_every == 0
-                by_step = checkpoint_steps is not None and simulation.time - saved >= checkpoint_steps
-                if checkpoint is not None and (by_phase or by_step):
-                    self.save(checkpoint)
-                    saved = simulation.time
+                wanted = not learnt or self._report(phase, speed, callback)
+                if checkpoints is not None:
+                    checkpoints.after(learnt, speed)
                 if not wanted:
                     break
         if checkpoint is not None:
             self.save(checkpoint)
         return self
+
+    def _play(self, num_steps: int, checkpoints: Checkpoints | None) -> Iterator[Phase]:
+        """Act and learn, with a pause where a checkpoint is due: then the last phase is not complete."""
+        last = self.simulation.time + num_steps
+        while self.simulation.time < last:
+            pause = last if checkpoints is None else min(last, checkpoints.due)
+            yield from self.session.play(pause - self.simulation.time)
 
     def _report(self, phase: Phase, speed: float, callback: Callable[[Progress], object] | None) -> bool:
         """Tell the callback of a phase; whether to go on."""
@@ -257,6 +266,24 @@ class Agent:
         with uninterrupted():
             save(self, path)
             self.saved = (path, self.num_steps)
+
+
+class Checkpoints:
+    """When an agent that learns is saved: after some phases, and, at the latest, after the step `due`."""
+
+    def __init__(self, agent: Agent, path: str | os.PathLike[str], phases: int | None, steps: int | None) -> None:
+        self.agent, self.path, self.phases, self.steps = agent, path, phases, steps
+        self.due = agent.num_steps + (steps or CHECKPOINT_STEPS)
+
+    def after(self, learnt: bool, speed: float) -> None:
+        """Save, if it is time. learnt: whether a phase was learnt from; speed: steps a second."""
+        by_phase = learnt and self.phases is not None and self.agent.num_phases % self.phases == 0
+        if by_phase or self.agent.num_steps >= self.due:
+            start = time.perf_counter()
+            self.agent.save(self.path)
+            seconds = time.perf_counter() - start
+            usual = max(CHECKPOINT_STEPS, int(SHARE * seconds * speed))
+            self.due = self.agent.num_steps + (self.steps or usual)
 
 
 def _discrete(space: Space) -> gymnasium.spaces.Discrete[Any]:

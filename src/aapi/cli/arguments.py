@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
-from aapi.registry.problems import PROBLEMS, is_environment, make_problem
+from aapi.registry.problems import PROBLEMS, SIZES, is_environment, make_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aapi.cli.parser import Parser
-    from aapi.environments import ContinuousProblem
     from aapi.json_types import Setting, Settings
     from aapi.learners.learner import AnyLearner
-    from aapi.mdp import FiniteMDP
-
-    Problem = FiniteMDP | ContinuousProblem
+    from aapi.registry.problems import Problem
 
 
 # How the command calls parameters of the library, where it is not by their names.
@@ -53,18 +50,28 @@ def errors_name_flags(options: argparse.Namespace) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        name, _, rest = str(error).partition(" ")
-        called = flag(name) if name in vars(options) else PARAMETERS.get(name, name)
-        raise InvalidInput(_with_words(f"{called} {rest}")) from None
+        raise InvalidInput(_with_words(_with_flags(str(error), vars(options)))) from None
+
+
+def _with_flags(message: str, options: Mapping[str, object]) -> str:
+    """A message with flags for parameters: for names such as reward_low wherever they are, for others where it begins.
+
+    A name that is a plain word, such as rewards, is a parameter if the message begins with what it is or must be.
+    """
+
+    def flag_of(match: re.Match[str]) -> str:
+        return flag(match[0]) if match[0] in options else PARAMETERS.get(match[0], match[0])
+
+    return re.sub(r"^[a-z]+(?= must | [a-z_]+=)|(?<![\w/.-])[a-z]+_[a-z_]+(?![/.-]?\w)", flag_of, message)
 
 
 def _with_words(message: str) -> str:
-    """A message with the words for the classes of parts, after their flag where it is the first one of its kind."""
+    """A message with the words for classes, after their flag where it is the first part of its kind."""
     from aapi.registry.parts import PARTS
 
-    kinds = ("evaluation", "side_information", "exploration", "features")
+    kinds = ("evaluation", "side_information", "exploration", "features", "learner")
     words = {place.rpartition(":")[2]: (kind, word) for kind in kinds for word, place in PARTS[kind].items()}
-    named: set[str] = set()
+    named: set[str] = {"learner"}
 
     def word_of(match: re.Match[str]) -> str:
         kind, word = words[match[1]]
@@ -80,18 +87,15 @@ def add_problem(command: Parser, others: str = "or a model file (.npz)", *, fini
     names = [name for name in PROBLEMS if name != "cartpole" or not finite]
     command.add_argument("problem", help=f"{', '.join(names)}, {others}")
     group = command.add_argument_group("size of a built-in problem")
-    group.add_argument("--states", type=int, metavar="N", help="number of states (ergodic, river-swim, garnet)")
-    group.add_argument("--actions", type=int, metavar="N", help="number of actions (ergodic, garnet)")
-    group.add_argument("--size", type=int, metavar="N", help="rows and columns (deep-sea)")
-    group.add_argument("--servers", type=int, metavar="N", help="number of servers (access-control)")
-    group.add_argument("--branching", type=int, metavar="N", help="successors of a state and action (garnet)")
-    group.add_argument("--model-seed", type=int, metavar="S", help="which of the random models (garnet)")
+    for size, (kind, meaning) in SIZES.items():
+        owners = ", ".join(name for name in names if size in PROBLEMS[name])
+        metavar = "S" if size == "model_seed" else "N" if kind is int else "X"
+        group.add_argument(flag(size), type=kind, metavar=metavar, help=f"{meaning} ({owners})")
 
 
-def given_sizes(options: argparse.Namespace) -> dict[str, int]:
+def given_sizes(options: argparse.Namespace) -> dict[str, float]:
     """The sizes on the command line."""
-    names = sorted({option for parameters in PROBLEMS.values() for option in parameters})
-    return {name: value for name in names if (value := vars(options)[name]) is not None}
+    return {name: value for name in sorted(SIZES) if (value := vars(options)[name]) is not None}
 
 
 def read_problem(options: argparse.Namespace) -> Problem:

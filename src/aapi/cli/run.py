@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from aapi.cli.arguments import Problem
     from aapi.cli.parser import Commands
     from aapi.json_types import JsonObject, Settings
+    from aapi.registry.problems import Problem
     from aapi.result import Result
 
 
@@ -52,10 +52,10 @@ def add_run(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run and print."""
     from aapi.batch import run as run_algorithm
-    from aapi.mdp import FiniteMDP
+    from aapi.environments import ContinuousProblem
 
     problem = arguments.read_problem(options)
-    finite = isinstance(problem, FiniteMDP)
+    finite = not isinstance(problem, ContinuousProblem)
     features = make_features(options.features, finite=finite, vectors=not finite)
     algorithm, settings = arguments.read_algorithm_for(options, problem)
     with arguments.errors_name_flags(options):
@@ -135,19 +135,37 @@ def _diagnostics(result: Result) -> Iterator[tuple[str, str]]:
         yield "conditioning", f"{result.conditioning.max():.2g}, the worst condition number of the equations"
 
 
+def _sizes(env: Problem) -> tuple[str, int]:
+    """What is observed, in words, and the number of actions."""
+    from aapi.environments import ContinuousProblem
+
+    if isinstance(env, ContinuousProblem):
+        return f"{len(env.low)} numbers observed", env.num_actions
+    return plural(env.dynamics.num_states, "state"), env.dynamics.num_actions
+
+
+def _optimum(result: Result) -> tuple[str, str]:
+    """The row about the optimal gain, or what stands for it."""
+    from aapi.environments import ContinuousProblem
+
+    gain = f"{result.optimal_gain:.9g}"
+    if result.mean_rewards is not None:
+        return "optimal gain", f"{gain}, of the best fixed policy in hindsight"
+    return "optimal gain", f"at most {gain}" if isinstance(result.env, ContinuousProblem) else gain
+
+
 def _show(options: argparse.Namespace, result: Result, settings: Settings) -> None:
     """Print the table and the plot."""
     from aapi.mdp import FiniteMDP
 
-    env, gain, average = cast("Problem", result.env), result.optimal_gain, result.average_reward[:, -1]
-    finite = isinstance(env, FiniteMDP)
-    observed = plural(env.num_states, "state") if isinstance(env, FiniteMDP) else f"{len(env.low)} numbers observed"
+    env, gain, average = result.env, result.optimal_gain, result.average_reward[:, -1]
+    observed, num_actions = _sizes(env)
     share = _share(result, float(average.mean()))
     rows = [
         ("runs", f"{len(result.runs)}, of {result.num_steps} steps; means ± standard deviations over runs"),
         ("average reward", f"{_mean_and_std(average)}{share}; worst run {average.min():.5g}"),
         ("last tenth", _mean_and_std(result.average_reward_since(0.9))),
-        ("optimal gain", f"{gain:.9g}" if finite else f"at most {gain:.9g}"),
+        _optimum(result),
         ("regret", _mean_and_std(result.regret[:, -1])),
         *_diagnostics(result),
         ("settings", format_settings(settings) or "all as by default"),
@@ -156,7 +174,7 @@ def _show(options: argparse.Namespace, result: Result, settings: Settings) -> No
     length = settings.get("phase_length")
     if isinstance(length, int) and length > options.steps:
         rows.insert(1, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
-    print_table(f"{options.algorithm} on {options.problem}", f": {observed}, {plural(env.num_actions, 'action')}", rows)
+    print_table(f"{options.algorithm} on {options.problem}", f": {observed}, {plural(num_actions, 'action')}", rows)
     print("\naverage reward so far, mean over runs:")
     print(text_plot(result.grid, -result.curve.mean(axis=0), reference=gain, label="optimum"))
     if isinstance(env, FiniteMDP):

@@ -52,7 +52,8 @@ def solve(options: argparse.Namespace) -> None:
 
     mdp = arguments.read_problem(options)
     if not isinstance(mdp, FiniteMDP):
-        raise InvalidInput(f"{options.problem} has no finite model to solve: learn it with aapi run {options.problem}")
+        what = "has no finite model" if mdp.reward_sequence is None else "has rewards that change, and no one optimum"
+        raise InvalidInput(f"{options.problem} {what} to solve: learn it with aapi run {options.problem}")
     solution = optimum(mdp)
     summary = _summary(mdp, solution)
     if options.measures:

@@ -26,6 +26,8 @@ REPRODUCE_EXAMPLES = """examples:
   aapi reproduce deep-sea --preset paper --workers 2  one figure, as in the paper
   aapi reproduce untuned --preset paper               AAPI without tuning, against tuned rivals
   aapi reproduce rivals                               every algorithm, as published and tuned
+  aapi reproduce changing-rewards                     rewards that change: regret in hindsight
+  aapi reproduce zoo --half development               many problems: mean and worst share of λ*
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786
 
 After an interruption, the same command continues where it stopped.
@@ -62,22 +64,30 @@ def add_reproduce(commands: Commands) -> None:
     )  # fmt: skip
     command.add_argument(
         "figure", nargs="?", default="all",
-        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals"),
-        help="default: all, of the paper; beyond it, untuned (AAPI without tuning), ablation (of its parts) and rivals",
+        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals", "changing-rewards", "zoo"),
+        help="default: all, of the paper; beyond it, untuned (AAPI without tuning), ablation (of its parts), rivals, "
+        "changing-rewards (regret in hindsight), and zoo (many problems)",
     )  # fmt: skip
     command.add_argument(
         "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or paper: 50 runs"
     )
+    command.add_argument(
+        "--half", choices=("development", "reporting"),
+        help="of the zoo (default: development); the other one is for reporting alone",
+    )  # fmt: skip
     _add_experiment_arguments(command)
 
 
 def reproduce(options: argparse.Namespace) -> None:
     """Run and print."""
+    if options.half is not None and options.figure != "zoo":
+        raise InvalidInput(f"--half is for the zoo: aapi reproduce zoo --half {options.half}")
 
     def studies() -> list[Study]:
         from aapi.experiments import reproduction
 
-        return reproduction(options.figure, options.preset, options.runs, options.seed or 0)
+        half = options.half or "development"
+        return reproduction(options.figure, options.preset, options.runs, options.seed or 0, half)
 
     _run_studies(options, studies)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import aapi
 from aapi.cli import arguments
+from aapi.cli.growth import COMPARED, about, growth_lines, hand_out, theory_in_hindsight
 from aapi.cli.parser import add_command, add_json
 from aapi.cli.text import plural, print_lines, print_table
 from aapi.errors import InvalidInput, install_extra
@@ -17,14 +16,16 @@ from aapi.presets import problem_settings
 from aapi.progress import showing_progress
 from aapi.registry.feature_words import FINITE_HELP, make_features
 from aapi.report.formatting import format_interval, format_number, format_settings
-from aapi.report.page_data import RegretParts
+from aapi.report.theory_data import RegretParts
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
     from aapi.cli.parser import Commands
-    from aapi.json_types import Json, Setting
+    from aapi.environments import ChangingRewards
+    from aapi.features import Features
+    from aapi.json_types import Setting
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
     from aapi.theory import Examination
@@ -35,6 +36,7 @@ EXAMPLES = """examples:
   aapi theory ergodic --algorithm politex --out theory      the same for POLITEX, with figures
   aapi theory ergodic --features aggregate:5                the cost of the wrong features
   aapi theory deep-sea --size 5 --json                      a problem that is not ergodic: some bounds do not exist
+  aapi theory against-the-leader --out theory               rewards that change: greedy, AAPI and POLITEX in hindsight
   aapi theory slips                                         errors in the paper, with numbers that show them
 """
 NAMES = {
@@ -79,41 +81,45 @@ def theory(options: argparse.Namespace) -> None:
             raise InvalidInput("slips takes --json and nothing else")
         show_slips(options)
         return
+    from aapi.environments import ContinuousProblem
     from aapi.mdp import FiniteMDP
 
     problem = arguments.read_problem(options)
-    if not isinstance(problem, FiniteMDP):
+    if isinstance(problem, ContinuousProblem):
         raise InvalidInput(f"{options.problem} has no finite model, and the theory needs one: choose another problem")
     features = make_features(options.features, finite=True, vectors=False)
     if options.out is not None:
         check_out(Path(options.out))
+    algorithms, settings = read_algorithms(options, problem)
+    if isinstance(problem, FiniteMDP):
+        theory_of_model(options, problem, algorithms, settings, features)
+    else:
+        theory_in_hindsight(options, problem, algorithms, settings, features)
+
+
+def theory_of_model(
+    options: argparse.Namespace, problem: FiniteMDP, algorithms: Mapping[str, AnyLearner],
+    settings: Mapping[str, Setting], features: Features | None,
+) -> None:  # fmt: skip
+    """Decompose the regret of the first algorithm, and check every lemma."""
+    from aapi.report.theory_figures import write_theory_figures
     from aapi.theory import examine
     from aapi.theory.summary import examination_summary
 
-    algorithms, settings = read_algorithms(options, problem)
     with arguments.errors_name_flags(options), showing_progress(not options.json and sys.stderr.isatty()):
         found = examine(
             algorithms, problem, options.steps, options.runs, options.seed, threads=options.threads, features=features
         )
-    summary = {
-        "problem": options.problem, "sizes": arguments.given_sizes(options), "features": options.features,
-        "steps": options.steps, "seed": options.seed, "settings": settings, "version": aapi.__version__,
-        **examination_summary(found),
-    }  # fmt: skip
+    summary = about(options, settings) | examination_summary(found)
     if not options.json:
         show(options, problem, found, cast("TheorySummary", summary))
-    if options.out is not None:
-        written = write(Path(options.out), found, summary, progress=not options.json)
-        if not options.json:
-            print(f"\n{options.out}: {plural(len(written), 'file')}")
-    if options.json:
-        print(json.dumps(summary, allow_nan=False))
+    hand_out(options, summary, lambda out: write_theory_figures(found, out, progress=not options.json))
 
 
 def read_algorithms(
-    options: argparse.Namespace, problem: FiniteMDP
+    options: argparse.Namespace, problem: FiniteMDP | ChangingRewards
 ) -> tuple[dict[str, AnyLearner], dict[str, Setting]]:
-    """The algorithm of the command line, the paper's AAPI and POLITEX for comparison, and the settings of the first."""
+    """The algorithm of the command line, those that it is compared with, and the settings of the first."""
     from aapi.registry.algorithms import make_algorithm, takes
 
     algorithm, settings = arguments.read_algorithm_for(options, problem)
@@ -122,7 +128,7 @@ def read_algorithms(
     algorithms, given = {options.algorithm: algorithm}, arguments.given_settings(options)
     evaluates = "evaluation" in takes(options.algorithm)
     shared = {name: given[name] for name in takes("greedy") if name in given and evaluates}
-    for name in ("aapi-paper", "politex"):
+    for name in COMPARED if problem.reward_sequence is not None else ("aapi-paper", "politex"):
         if name not in algorithms:
             rival = problem_settings(options.problem, problem, name) | {"phase_length": settings["phase_length"]}
             algorithms[name] = make_algorithm(name, shared, rival)[0]
@@ -136,16 +142,6 @@ def check_out(out: Path) -> None:
     with drawing():
         pass
     make_folder(out)
-
-
-def write(out: Path, found: Examination, summary: Mapping[str, Json], *, progress: bool) -> list[Path]:
-    """Write figures, and all numbers as JSON."""
-    from aapi.files import atomic_write
-    from aapi.report.theory_figures import write_theory_figures
-
-    with atomic_write(out / "theory.json") as file:
-        file.write(json.dumps(summary, allow_nan=False, indent=1).encode())
-    return [out / "theory.json", *write_theory_figures(found, out, progress=progress)]
 
 
 def show_slips(options: argparse.Namespace) -> None:
@@ -187,7 +183,8 @@ def show(options: argparse.Namespace, problem: FiniteMDP, found: Examination, su
     print_lines("online learning: the bound on R2, term by term, means over runs", _terms(summary))
     print_lines("evaluation: a share of 95 % has sup-norm errors below ε₀ + C̃ (ln(1/δ)/τ)^½", _evaluation(found))
     print_lines("the theorem", _theorem(found, summary))
-    print_lines("growth: regret ~ T^p, with τ ~ T^⅔", _growth(found))
+    refused = {key[7:]: why for key, why in found.refused.items() if key.startswith("growth_")}
+    print_lines("growth: regret ~ T^p, with τ ~ T^⅔", growth_lines(found.growth, refused))
     print_lines("exact Q, τ = 1: regret after K phases", _exact(found))
 
 
@@ -257,21 +254,6 @@ def _theorem(found: Examination, summary: TheorySummary) -> Iterator[str]:
     yield f"{'':25}its proof's bound at this τ: {format_number(found.theorem.total)}"
     yield f"phase length  {summary['settings']['phase_length']:>8}   recommended: {lengths}, by either ρ"
     yield "C̃ and ε₀ are those of the uniform policy; rates leave out constants and logarithms."
-
-
-def _growth(found: Examination) -> Iterator[str]:
-    for grown in list(found.growth.values())[:1]:
-        yield f"{'T':36}{' → '.join(map(format_number, grown.steps))}"
-    for name in (*found.growth, *(key[7:] for key in found.refused if key.startswith("growth_"))):
-        if name not in found.growth:
-            yield f"{name:12}{found.refused[f'growth_{name}']}"
-            continue
-        grown = found.growth[name]
-        p = grown.exponent
-        means = " → ".join(map(format_number, grown.regrets.mean(axis=1)))
-        interval = "" if math.isnan(p.lower) else f" [{p.lower:.2f}, {p.upper:.2f}]"
-        exponent = f"p = {p.estimate:.2f}{interval}"
-        yield f"{name:12}{exponent:23} {means}"
 
 
 def _exact(found: Examination) -> Iterator[str]:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from aapi.json_types import Setting, Settings
 
 
-CHECKPOINT_STEPS = 10_000  # between two checkpoints, about
 EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
   aapi train FrozenLake-v1 --steps 400000 --save lake.aapi
@@ -86,7 +85,7 @@ def add_train(commands: Commands) -> None:
     command.add_argument("--limit", type=int, metavar="N", help="truncate episodes after N steps")
     command.add_argument("--save", metavar="FILE", help="where to save the agent, and checkpoints (default: --resume)")
     command.add_argument(
-        "--checkpoint-every", type=int, metavar="N", help="phases between checkpoints (default: about 10000 steps)"
+        "--checkpoint-every", type=int, metavar="N", help="also save after every N phases (default: 10000 steps or so)"
     )
     command.add_argument("--resume", metavar="FILE", help="continue a saved agent, until it has --steps steps in all")
     command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
@@ -119,11 +118,11 @@ def train(options: argparse.Namespace) -> None:
 
     start, first = time.perf_counter(), agent.num_steps
     try:
-        agent.learn(
-            options.steps - first, not options.json and sys.stderr.isatty(), log, checkpoint=options.save,
-            checkpoint_every=options.checkpoint_every or 1,
-            checkpoint_steps=None if options.checkpoint_every else CHECKPOINT_STEPS,
-        )  # fmt: skip
+        with arguments.errors_name_flags(options):
+            agent.learn(
+                options.steps - first, not options.json and sys.stderr.isatty(), log, checkpoint=options.save,
+                checkpoint_every=options.checkpoint_every,
+            )  # fmt: skip
     except KeyboardInterrupt:
         if options.save:
             agent.save(options.save)

@@ -5,20 +5,70 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aapi.environments.access_control import access_control
+from aapi.environments.bandit import bandit
 from aapi.environments.cartpole import cartpole
-from aapi.environments.changing_rewards import ChangingRewards, against_the_leader
+from aapi.environments.chain import chain
+from aapi.environments.changing_rewards import (
+    ChangingRewards,
+    RewardSequence,
+    against_the_leader,
+    against_the_policy,
+)
+from aapi.environments.combination_lock import combination_lock
 from aapi.environments.continuous_problem import ContinuousProblem
 from aapi.environments.deep_sea import deep_sea
+from aapi.environments.double_loop import double_loop
 from aapi.environments.ergodic import ergodic
 from aapi.environments.garnet import garnet
+from aapi.environments.inventory import inventory
+from aapi.environments.lottery import lottery
+from aapi.environments.maintenance import maintenance
+from aapi.environments.n_model import n_model
 from aapi.environments.river_swim import river_swim
+from aapi.environments.rooms import rooms
+from aapi.environments.routing import routing
+from aapi.environments.six_arms import six_arms
+from aapi.environments.tabulate import tabulate
+from aapi.environments.tandem_queue import tandem_queue
+from aapi.environments.toy_text import cliff_walking, from_table, frozen_lake, taxi
+from aapi.environments.trap_grid import trap_grid
+from aapi.environments.windy_grid import windy_grid
 
 if TYPE_CHECKING:
     from aapi.environments.continuing import Continuing
 
 __all__ = [
-    "ChangingRewards", "Continuing", "ContinuousProblem", "access_control", "against_the_leader", "cartpole",
-    "deep_sea", "ergodic", "garnet", "river_swim",
+    "ChangingRewards",
+    "Continuing",
+    "ContinuousProblem",
+    "RewardSequence",
+    "access_control",
+    "against_the_leader",
+    "against_the_policy",
+    "bandit",
+    "cartpole",
+    "chain",
+    "cliff_walking",
+    "combination_lock",
+    "deep_sea",
+    "double_loop",
+    "ergodic",
+    "from_table",
+    "frozen_lake",
+    "garnet",
+    "inventory",
+    "lottery",
+    "maintenance",
+    "n_model",
+    "river_swim",
+    "rooms",
+    "routing",
+    "six_arms",
+    "tabulate",
+    "tandem_queue",
+    "taxi",
+    "trap_grid",
+    "windy_grid",
 ]  # fmt: skip
 
 

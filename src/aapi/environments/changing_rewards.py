@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from aapi.checks import at_least
+from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.mdp import FiniteMDP
-from aapi.mdp.model import LARGEST
+from aapi.mdp.arrays import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +64,23 @@ class ChangingRewards:
                 raise InvalidInput(f"cycle must be at most the {len(tables)} phases of the rewards, not {self.cycle}")
 
     @property
+    def dynamics(self) -> FiniteMDP:
+        """What stays: the model, whose rewards mean nothing."""
+        return self.mdp
+
+    def reward_sequence(self, runs: int) -> RewardSequence:
+        """The rewards that so many runs meet."""
+        return RewardSequence(self, runs)
+
+    def scaled(self, factor: float) -> ChangingRewards:
+        """The same problem with all rewards multiplied by a number."""
+        finite(0.0, strictly=True, factor=factor)
+        given = self.rewards
+        if callable(given):
+            return replace(self, rewards=lambda phase, policies: factor * np.asarray(given(phase, policies)))
+        return replace(self, rewards=factor * np.asarray(given))
+
+    @property
     def reacts(self) -> bool:
         """Whether rewards depend on what a run does, so that each run has its own."""
         return callable(self.rewards)
@@ -85,6 +102,40 @@ class ChangingRewards:
         return np.asarray(tables[phase - 1 if phase <= count else count - cycle + (phase - 1 - count) % cycle])
 
 
+class RewardSequence:
+    """The rewards of a batch of runs, phase after phase; an exploration has those of the phase that it is before."""
+
+    def __init__(self, problem: ChangingRewards, runs: int) -> None:
+        self.problem, self.runs = problem, runs
+        self._phase, self._table = 0, problem.mdp.rewards
+        self._policies = np.empty((runs, 0, *problem.mdp.rewards.shape))  # of phases so far, and room for more
+        self._count = 0
+
+    def in_phase(self, phase: int, policy: Callable[[], Array]) -> Array:
+        """r_k, (states, actions). Where rewards react, (runs, states, actions): they are told π_k of every run."""
+        if phase != self._phase:
+            self._phase = phase
+            self._table = self._next_table(policy)
+        return self._table
+
+    def _next_table(self, policy: Callable[[], Array]) -> Array:
+        if not self.problem.reacts:
+            return self.problem.in_phase(self._phase)
+        self._add(policy())
+        so_far = self._policies[:, : self._count].view()
+        so_far.flags.writeable = False
+        return np.array([self.problem.in_phase(self._phase, policies) for policies in so_far])
+
+    def _add(self, policy: Array) -> None:
+        """Take in π_k of every run; room is doubled where there is none."""
+        if self._count == self._policies.shape[1]:
+            room = np.empty((self.runs, max(16, 2 * self._count), *policy.shape[1:]))
+            room[:, : self._count] = self._policies
+            self._policies = room
+        self._policies[:, self._count] = policy
+        self._count += 1
+
+
 def against_the_leader(reach: float = 0.9) -> ChangingRewards:
     """Two states, of which the one pays in odd phases and the other in even ones: whoever follows the leader loses.
 
@@ -92,13 +143,27 @@ def against_the_leader(reach: float = 0.9) -> ChangingRewards:
     states pay 1 in turn, state 1 first. So the better state of the last phase, and of all phases so far, is always the
     worse one of the next. Every fixed policy of one state earns about ½ a step.
     """
+    first, second = _paying(0), _paying(1)
+    return ChangingRewards(_two_states(reach), np.array([0.5 * first, second, first]), cycle=2)
+
+
+def against_the_policy(reach: float = 0.9) -> ChangingRewards:
+    """The same two states, of which that one pays 1 that the policy of the phase goes to less."""
+    return ChangingRewards(_two_states(reach), lambda _phase, policies: _paying(policies[-1].mean(axis=0).argmin()))
+
+
+def _two_states(reach: float) -> FiniteMDP:
+    """Action a leads to state a with probability `reach`, else to the other."""
     if not 0.5 < reach < 1.0:
         raise InvalidInput(f"reach must lie in (0.5, 1), not {reach}")
     transitions = np.tile([[reach, 1.0 - reach], [1.0 - reach, reach]], (2, 1, 1))
-    first, second = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 1.0]])
     names = ["left", "right"]
-    mdp = FiniteMDP(transitions, 0.5 * (first + second), state_names=names, action_names=names)
-    return ChangingRewards(mdp, np.array([0.5 * first, second, first]), cycle=2)
+    return FiniteMDP(transitions, np.full((2, 2), 0.5), state_names=names, action_names=names)
+
+
+def _paying(state: int | np.intp) -> Array:
+    """A reward of 1 in one of two states, whatever the action."""
+    return np.tile((np.arange(2) == state)[:, None], 2).astype(np.float64)
 
 
 def _as_rewards(values: object, what: str) -> Array:

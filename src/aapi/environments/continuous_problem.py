@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
@@ -23,6 +23,8 @@ class ContinuousProblem:
     best_gain: a bound on the average reward of any policy, if one is known.
     reward_scale: what rewards are multiplied by.
     """
+
+    reward_sequence: ClassVar[None] = None  # rewards stay; see `ChangingRewards`
 
     name: str
     start: Callable[..., None]

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 SavedState: TypeAlias = "Sequence[Any]"  # what get_state() returned, perhaps read from a file
 
+_Row: TypeAlias = "tuple[array[float], array[int], array[float] | None, float]"
+
 RENDER_MODES = ("ansi", "rgb_array")
 # Bounds on the speeds of the cart and of the pole under any policy, from discrete steps v' = v + dt·a, x' = x + dt·v.
 # Where an episode goes on, an angle and its successor lie within ±15°, so |θ̇| ≤ 30°/dt = 26.2 before the last step, and
@@ -93,7 +95,7 @@ def _to_json(value: object) -> object:
 
 
 class FiniteMDPEnv(_Env):
-    """Any finite model: observations are states, rewards are r(x, a), and it never terminates.
+    """Any finite model: observations are states, rewards are r(x, a), or drawn, and it never terminates.
 
     model: a `FiniteMDP`, or the path of an .npz file that one was saved to.
     render_mode: "ansi" for text, "rgb_array" for pictures.
@@ -109,7 +111,7 @@ class FiniteMDPEnv(_Env):
         self.observation_space = spaces.Discrete(model.num_states)
         self.action_space = spaces.Discrete(model.num_actions)
         self._num_actions = model.num_actions
-        self._rows: dict[int, tuple[float, array[int], array[float] | None]] = {}  # of the pairs visited so far
+        self._rows: dict[int, _Row] = {}  # of the pairs visited so far
         self._state = -1  # until reset
         self._previous = -1
 
@@ -127,23 +129,38 @@ class FiniteMDPEnv(_Env):
         row = self._rows.get(pair)
         if row is None:
             row = self._rows[pair] = self._row(state, action)
-        reward, successors, cumulated = row
+        rewards, successors, cumulated, spread = row
         self._previous = state
         # bisect_right never stops at a successor whose cumulated probability is no larger than the one before.
         chosen = 0 if cumulated is None else bisect_right(cumulated, self.np_random.random())
         self._state = state = successors[chosen]
+        reward = rewards[chosen]
+        if spread:
+            reward += spread * self.np_random.standard_normal()
         return state, reward, False, False, {}
 
-    def _row(self, state: int, action: int) -> tuple[float, array[int], array[float] | None]:
-        """r(x, a), the possible successors, and their cumulated probabilities if there are several."""
+    def _row(self, state: int, action: int) -> _Row:
+        """What may follow: rewards, successors, their cumulated probabilities if there are several, and noise."""
         if state < 0:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        rows, rewards = self.model.pairs(np.array([state]), np.array([action]))
-        row, cumulated = scipy.sparse.csr_array(rows), None
-        if row.nnz > 1:
-            cumulated = array("d", np.cumsum(row.data).tolist())
+        probabilities, successors, rewards = self._outcomes(state, action)
+        cumulated = None
+        if len(probabilities) > 1:
+            cumulated = array("d", np.cumsum(probabilities).tolist())
             cumulated[-1] = 1.0  # a draw is below one, so rounding cannot lead past the end
-        return float(rewards[0]), array("q", row.indices.tolist()), cumulated
+        spread = 0.0 if self.model.reward_spread is None else float(self.model.reward_spread[state, action])
+        return array("d", rewards.tolist()), array("q", successors.tolist()), cumulated, spread
+
+    def _outcomes(self, state: int, action: int) -> tuple[Array, Integers, Array]:
+        """The probabilities, successors and rewards of all that may follow."""
+        outcomes = self.model.outcomes
+        if outcomes is None:
+            rows, rewards = self.model.pairs(np.array([state]), np.array([action]))
+            row = scipy.sparse.csr_array(rows)
+            return row.data, row.indices, np.repeat(rewards, row.nnz)
+        pair = state * self._num_actions + action
+        which = slice(outcomes.starts[pair], outcomes.starts[pair + 1])
+        return outcomes.probabilities[which], outcomes.successors[which], outcomes.rewards[which]
 
     def get_state(self) -> list[float]:
         """The state, except for the random generator, for `set_state`."""

@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from aapi.checks import at_least
+from aapi.checks import at_least, finite
 from aapi.mdp import FiniteMDP
 
 
-def river_swim(num_states: int = 6) -> FiniteMDP:
+def river_swim(num_states: int = 6, noise: float = 0.0) -> FiniteMDP:
     """Swim against the current to the large reward at the right bank, or drift to the small one at the left.
 
     Action 0 (left) moves left for sure, and pays .005 at the left bank. Action 1 (right) moves right with probability
     .6 in the first state (else stays); inside it moves right with .35, stays with .6 and is swept back with .05; at the
-    right bank it stays with .6 (else moves left) and pays 1.
+    right bank it stays with .6 (else moves left) and pays 1. noise: the standard deviation of normal noise on rewards.
 
     Communicating, not ergodic: "always left" never returns to the right. λ_* = .428622 for 6 states, .428571 for 12.
     """
     at_least(2, num_states=num_states)
+    finite(0.0, noise=noise)
     last = num_states - 1
     transitions = np.zeros((num_states, 2, num_states))
     states, inside = np.arange(num_states), np.arange(1, last)
@@ -30,4 +31,4 @@ def river_swim(num_states: int = 6) -> FiniteMDP:
     rewards = np.zeros((num_states, 2))
     rewards[0, 0], rewards[last, 1] = 0.005, 1.0
     sparse = scipy.sparse.csr_array(transitions.reshape(-1, num_states))
-    return FiniteMDP(sparse, rewards, action_names=["left", "right"])
+    return FiniteMDP(sparse, rewards, reward_spread=noise or None, action_names=["left", "right"])

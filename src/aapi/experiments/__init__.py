@@ -4,7 +4,8 @@ from aapi.experiments.configuration import Configuration, Problem, configure
 from aapi.experiments.database import StoreError
 from aapi.experiments.engines import ENGINES, Interrupted, start_engine
 from aapi.experiments.export import export
-from aapi.experiments.paper_studies import FIGURES, reproduction
+from aapi.experiments.paper_studies import FIGURES
+from aapi.experiments.reproduce import reproduction
 from aapi.experiments.scheduler import run_studies
 from aapi.experiments.schema import log_spaced
 from aapi.experiments.store import Store

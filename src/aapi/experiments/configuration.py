@@ -15,7 +15,7 @@ import numpy as np
 from aapi.agent import Agent
 from aapi.batch import run, space_of
 from aapi.checks import at_least, finite
-from aapi.environments import Continuing, ContinuousProblem
+from aapi.environments import ChangingRewards, Continuing, ContinuousProblem
 from aapi.environments.copies import continuing
 from aapi.errors import InvalidInput
 from aapi.experiments.description import describe, digest, modules_in
@@ -34,7 +34,7 @@ from aapi.registry.problems import OTHERS, PROBLEMS, is_environment, is_file, ma
 if TYPE_CHECKING:
     from aapi.json_types import Json, JsonObject
 
-Model: TypeAlias = FiniteMDP | ContinuousProblem
+Model: TypeAlias = FiniteMDP | ChangingRewards | ContinuousProblem
 References: TypeAlias = tuple[float | None, float | None]
 CACHED_PROBLEMS = 64  # that a process keeps
 # The third kind is for agents: from an observation to a vector.
@@ -50,12 +50,12 @@ class Problem:
     sizes: of a built-in problem, named as in the command: {"states": 10, "actions": 2}.
     arguments, ending, limit: for `gymnasium.make` and `Continuing`.
     reward_scale: what all rewards are multiplied by.
-    model: a FiniteMDP or ContinuousProblem of yours.
+    model: a FiniteMDP, ChangingRewards or ContinuousProblem of yours.
     note: what tables add to its name.
     """
 
     name: str
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, float] = field(default_factory=dict)
     arguments: Mapping[str, object] = field(default_factory=dict)
     ending: str | float | None = None
     limit: int | None = None
@@ -99,14 +99,14 @@ class Problem:
     def references(self) -> References:
         """The average reward of the uniform policy, and the optimal one; None where they are not known.
 
-        Exact for finite models. For a continuous problem, the first is measured in 20 runs of 10,000 steps, and the
-        second is the upper bound that it comes with.
+        Exact for finite models; not known where rewards change. For a continuous problem, the first is measured in 20
+        runs of 10,000 steps, and the second is the upper bound that it comes with.
         """
         return (None, None) if self.is_gymnasium else _references(self.make_model())
 
 
 @functools.lru_cache(CACHED_PROBLEMS)
-def _model(source: str | Model, sizes: tuple[tuple[str, int], ...], scale: float) -> Model:
+def _model(source: str | Model, sizes: tuple[tuple[str, float], ...], scale: float) -> Model:
     model = make_problem(source, dict(sizes)) if isinstance(source, str) else source
     return model if scale == 1.0 else model.scaled(scale)
 
@@ -117,6 +117,8 @@ def _references(env: Model) -> References:
         uniform = np.full((env.num_states, env.num_actions), 1.0 / env.num_actions)
         start = env.initial_state
         return float(policy_values(env, uniform).gains[start]), float(solve(env).gains[start])
+    if not isinstance(env, ContinuousProblem):
+        return None, None
     measured = run(Uniform(), env, 10_000, 20)
     return float(measured.average_reward[:, -1].mean()), env.best_gain
 
@@ -124,9 +126,15 @@ def _references(env: Model) -> References:
 def _describe_model(model: Model) -> Json:
     if isinstance(model, ContinuousProblem):
         return describe(vars(model))
+    if isinstance(model, ChangingRewards):
+        return {"dynamics": _describe_model(model.mdp), "changing": describe([model.rewards, model.cycle])}
     held = model.transitions
     transitions = [held.data, held.indices, held.indptr] if model.is_sparse else held
     contents = {"rewards": model.rewards, "initial_state": model.initial_state, "coordinates": model.coordinates}
+    if model.outcomes is not None:
+        contents["outcomes"] = list(vars(model.outcomes).values())
+    if model.reward_spread is not None:
+        contents["reward_spread"] = model.reward_spread
     return describe({"transitions": transitions} | contents)
 
 
@@ -192,10 +200,11 @@ class Configuration:
             return 5e-5 * self.steps
         sweeps = self.algorithm.horizon if isinstance(self.algorithm, RLSVI) else 0
         env, phases = self.problem.make_model(), self.num_phases
-        if isinstance(env, FiniteMDP):
-            planning = 2e-5 * env.num_states if isinstance(self.algorithm, Exploring | ModelBased) else 0.0
-            return 4e-8 * self.steps + phases * (env.num_states * env.num_actions * (5e-8 + 3e-8 * sweeps) + planning)
-        return 1e-5 * self.steps + phases * sweeps * 4e-3
+        if isinstance(env, ContinuousProblem):
+            return 1e-5 * self.steps + phases * sweeps * 4e-3
+        pairs, states = env.dynamics.rewards.size, env.dynamics.num_states
+        planning = 2e-5 * states if isinstance(self.algorithm, Exploring | ModelBased) else 0.0
+        return 4e-8 * self.steps + phases * (pairs * (5e-8 + 3e-8 * sweeps) + planning)
 
 
 def prepare(problem: Problem, features: str | FeatureMap | None = None) -> tuple[Problem, FeatureMap | None]:
@@ -205,8 +214,9 @@ def prepare(problem: Problem, features: str | FeatureMap | None = None) -> tuple
         features = cast("FeatureMap", make_features(features, finite=not problem.is_gymnasium, word="features"))
     elif features is not None and not callable(features) and not isinstance(features, VectorFeatures):
         raise InvalidInput(f"features must be a name such as one-hot or fourier:4, not {features!r}")
-    if problem.model is not None and not isinstance(problem.model, FiniteMDP | ContinuousProblem):
-        raise InvalidInput(f"model must be a FiniteMDP or a ContinuousProblem, not {problem.model!r}")
+    if problem.model is not None and not isinstance(problem.model, FiniteMDP | ChangingRewards | ContinuousProblem):
+        kinds = "a FiniteMDP, ChangingRewards or a ContinuousProblem"
+        raise InvalidInput(f"model must be {kinds}, not {problem.model!r}")
     problem = replace(problem, reward_scale=float(problem.reward_scale))
     if problem.is_gymnasium:
         problem.make_environment().close()

@@ -1,7 +1,7 @@
-"""Diagnostics of stored runs: learner traces and regret decompositions, made when all runs are there.
+"""Diagnostics of stored runs: learner traces, regret decompositions, and growth of regret where rewards change.
 
-A learner trace is of the median run of a cell. A regret decomposition is of some of its runs, repeated with a record of
-every phase.
+They are made when all runs are there. A learner trace is of the median run of a cell. A regret decomposition is of some
+of its runs, repeated with a record of every phase. Growth of regret is of all its runs, for doublings of T.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
 
+    from aapi.environments import ChangingRewards
     from aapi.experiments.configuration import Configuration
     from aapi.experiments.store import Store
     from aapi.experiments.study import Cell
@@ -59,7 +60,7 @@ class DiagnosticJob:
 def run_diagnostics(
     cells: Sequence[Cell], store: Store, engine: Engine, stop: threading.Event, *, progress: bool = False
 ) -> None:
-    """Make the learner traces and regret decompositions that are not in the store yet.
+    """Make the diagnostics that are not in the store yet.
 
     An error is stored in place of what it prevents, and the job is done again next time: no run is lost by it.
     stop: when it is set, jobs in flight are finished, and `Interrupted` is raised if there are others.
@@ -80,7 +81,7 @@ def run_diagnostics(
 def diagnostic_jobs(cells: Sequence[Cell], store: Store) -> Iterator[DiagnosticJob]:
     """What is not stored yet, or is an error, or is of fewer runs; for each algorithm on each problem once."""
     chosen = choices(store, [cell.plan for cell in cells])
-    for make in (trace_job, decomposition_job):
+    for make in (trace_job, decomposition_job, growth_job):
         seen: set[tuple[str, str]] = set()
         for cell, i in zip(cells, chosen, strict=True):
             what = (cell.problem.label, cell.algorithm)
@@ -111,6 +112,36 @@ def decomposition_job(cell: Cell, configuration: Configuration, store: Store) ->
     compute = functools.partial(_decompose_runs, configuration, seed, runs)
     key = decomposition_key(configuration.key, seed)
     return DiagnosticJob("regret decompositions", key, runs, 1e-3 * phases * runs, compute)
+
+
+def growth_job(cell: Cell, configuration: Configuration, store: Store) -> DiagnosticJob | None:
+    """How regret in hindsight grows with T; None if rewards do not change, or no run is stored."""
+    problem, plan = configuration.problem, cell.plan
+    if problem.is_gymnasium or problem.reward_scale != 1.0 or problem.make_model().reward_sequence is None:
+        return None
+    if not store.runs(configuration.key, plan.seed, plan.runs):
+        return None
+    compute = functools.partial(_grow_regret, configuration, plan.seed, plan.runs)
+    seconds = 2 * plan.runs * configuration.expected_seconds
+    return DiagnosticJob("growth of regret", growth_key(configuration.key, plan.seed), plan.runs, seconds, compute)
+
+
+def growth_key(configuration: str, seed: int) -> str:
+    """The key in the store of what `theory.growth_summary` says of a configuration, or {"error": …}."""
+    return f"growth-{VERSION}-{run_key(configuration, seed, 0)}"
+
+
+def _grow_regret(configuration: Configuration, seed: int, runs: int) -> bytes:
+    from aapi.theory import growth_over_doublings
+    from aapi.theory.summary import growth_summary
+
+    env, features = configuration.problem.make_model(), cast("Features | None", configuration.features)
+    changing = cast("ChangingRewards", env)
+    return pack_trace(
+        growth_summary(
+            growth_over_doublings(configuration.algorithm, changing, configuration.steps, runs, seed, features)
+        )
+    )
 
 
 def decomposition_key(configuration: str, seed: int) -> str:

@@ -58,7 +58,7 @@ def run_studies(
             start_engine(name, workers, address) as started,
         ):
             run_cells(cells, store, started, stop, progress=progress, retry_failed=retry_failed)
-            run_diagnostics(cells, store, started, stop, progress=progress)
+            run_diagnostics([cell for cell in cells if cell.study.diagnostics], store, started, stop, progress=progress)
         store.end(session, time.perf_counter() - start)
         return summarise(store, plans)
 

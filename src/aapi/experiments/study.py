@@ -78,6 +78,7 @@ class Study:
     A list, or {from, to, points} on a logarithmic scale, stands for each of its values: a grid. Settings named in
     `tune` are chosen on tuning runs, which no report uses; all others are crossed. `together` makes all problems share
     one choice.
+    diagnostics: whether learner traces and regret decompositions are made when all runs are there.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Study:
     seed: int = 0
     tuning_runs: int = 5
     tuning_seed: int = 777
+    diagnostics: bool = True
     source: str = field(default="study", compare=False)
 
     def cells(self) -> list[Cell]:
@@ -118,6 +120,8 @@ class Study:
         at_least(0, seed=self.seed, tuning_seed=self.tuning_seed)
         if max(self.seed, self.tuning_seed) > LARGEST_SEED:
             raise InvalidInput(f"seed and tuning_seed must be at most {LARGEST_SEED}")
+        if not isinstance(self.diagnostics, bool):
+            raise InvalidInput(f"diagnostics must be true or false, not {self.diagnostics!r}")
         if self.seed == self.tuning_seed:
             raise InvalidInput(f"tuning_seed must differ from seed, {self.seed}: tuning would be cheating")
         for key, tables in (("problems", self.problems), ("algorithms", self.algorithms)):
@@ -134,7 +138,7 @@ class Study:
             notes += [f"{steps} step{'s' if steps > 1 else ''}"]
         problem = replace(
             spec.problem, note=", ".join(notes), reward_scale=cast("float", values.get("reward_scale", 1.0)),
-            sizes={name: cast("int", value) for name, value in values.items() if name not in schema.VARIED},
+            sizes={name: cast("float", value) for name, value in values.items() if name not in schema.VARIED},
         )  # fmt: skip
         problem, features = prepare(problem, cast("str | FeatureMap | None", values.get("features")))
         return problem, steps, features

@@ -76,9 +76,26 @@ class Row:
         """The average reward of each run that did not fail."""
         return np.array([run.average_reward for run in self.runs if run.average_reward is not None])
 
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """What each run earned, of λ_*; where λ_* is not positive, of the way to it from acting at random.
+
+        Empty where λ_* is not known.
+        """
+        random, best = self.plan.references
+        if best is None or (best <= 0.0 and (random is None or random >= best)):
+            return np.empty(0)
+        start = 0.0 if best > 0.0 or random is None else random
+        return (self.averages - start) / (best - start)
+
+    @property
+    def lost(self) -> int:
+        """How many runs have less than half of the mean share, or of a positive one; all, if none is positive."""
+        return int((self.shares < 0.5 * max(self.shares.mean(), 0.0)).sum()) if self.shares.size else 0
+
     def to_dict(self) -> JsonObject:
         """For machines."""
-        plan = self.plan
+        plan, shares = self.plan, self.shares
         return {
             "study": plan.study, "problem": plan.problem, "reward_scale": plan.reward_scale,
             "algorithm": plan.algorithm, "chosen": cast("JsonObject", self.choice),
@@ -88,6 +105,8 @@ class Row:
             "failed_tuning_runs": self.failed_tuning, "missing": self.missing,
             "average_reward": None if self.rewards is None else asdict(self.rewards),
             "random_gain": plan.random_gain, "optimal_gain": plan.optimal_gain, "fraction": self.fraction,
+            "share": float(shares.mean()) if shares.size else None,
+            "worst_share": float(shares.min()) if shares.size else None, "runs_lost": self.lost,
             "score": self.score, "regret": self.regret, "seconds": self.seconds,
         }  # fmt: skip
 
@@ -174,6 +193,15 @@ def summarise(store: Store, plans: Sequence[Plan]) -> Summary:
     scaled = [plan for plan in plans if len({each.reward_scale for each in studies[plan.study]}) > 1]
     others = store.others({key for plan in plans for key in plan.candidates})
     return Summary(rows, _comparisons(rows), _sensitivity(store, plans), _sensitivity(store, scaled), others)
+
+
+def best_tuned(rows: Sequence[Row]) -> dict[str, float]:
+    """The largest mean share among the tuned algorithms on each problem."""
+    best: dict[str, float] = {}
+    for row in rows:
+        if row.plan.is_tuned and row.shares.size:
+            best[row.plan.problem] = max(float(row.shares.mean()), best.get(row.plan.problem, -math.inf))
+    return best
 
 
 def mean_score(rows: Sequence[Row]) -> tuple[float, float] | None:

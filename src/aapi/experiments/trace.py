@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from aapi.approximation import QSpace
+    from aapi.environments import ChangingRewards
     from aapi.experiments.configuration import Configuration, Problem
     from aapi.experiments.store import Run, Store
     from aapi.json_types import Json, JsonObject
@@ -61,7 +62,7 @@ def is_traceable(problem: Problem) -> bool:
     if problem.is_gymnasium or problem.reward_scale != 1.0:
         return False
     env = problem.make_model()
-    return not isinstance(env, FiniteMDP) or env.num_states <= MOST_STATES
+    return isinstance(env, ContinuousProblem) or env.dynamics.num_states <= MOST_STATES
 
 
 def stored_trace(store: Store, key: str) -> LearnerTrace | None:
@@ -154,13 +155,16 @@ class _View:
         return np.histogramdd(seen, self.edges)[0].ravel()
 
 
-def _states_view(env: FiniteMDP) -> _View:
+def _states_view(env: FiniteMDP | ChangingRewards) -> _View:
     """Every state of a finite problem."""
-    names = env.action_names or tuple(f"action {a}" for a in range(env.num_actions))
-    about: JsonObject = {"kind": "states", "actions": list(names), "optimal": solve(env).policy.tolist()}
-    if env.grid_shape is not None:
-        about |= {"kind": "grid", "shape": list(env.grid_shape)}
-    return _View(np.arange(env.num_states), about, [np.arange(env.num_states + 1, dtype=np.float64) - 0.5])
+    mdp = env.dynamics
+    names = mdp.action_names or tuple(f"action {a}" for a in range(mdp.num_actions))
+    about: JsonObject = {"kind": "states", "actions": list(names)}
+    if isinstance(env, FiniteMDP):
+        about["optimal"] = solve(env).policy.tolist()
+    if mdp.grid_shape is not None:
+        about |= {"kind": "grid", "shape": list(mdp.grid_shape)}
+    return _View(np.arange(mdp.num_states), about, [np.arange(mdp.num_states + 1, dtype=np.float64) - 0.5])
 
 
 def _slice_view(env: ContinuousProblem) -> _View:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aapi.array_types import Array, Integers, Mask, Streams
-    from aapi.memory import Counts
+    from aapi.exploration.survey import Survey
+    from aapi.memory import Counts, Memories, Memory, MemorySpec
 
     ExplorationLike: TypeAlias = "Exploration | Callable[[Situation], Excursion | None]"
     Explorations: TypeAlias = "ExplorationLike | tuple[ExplorationLike, ...]"  # one part, or several, or none
@@ -25,12 +26,16 @@ class Situation:
     """What is known before a phase. counts: all transitions so far. explored: steps spent on exploration, (runs,).
 
     free: the runs that no other part has sent out, (runs,). streams: random streams, (runs, 4).
+    memories: what parts want to be remembered. survey: what plans of the first run have found, for parts that are not
+    in lockstep.
     """
 
     counts: Counts
     explored: Integers
     free: Mask
     streams: Streams
+    memories: Memories
+    survey: Survey
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +43,14 @@ class Excursion:
     """What some runs do before the next phase. runs: which, (runs,). policies: theirs, (runs, states, actions).
 
     steps: how long; None for the usual length. limits: end as soon as some pair was visited so often, (runs, states,
-    actions). Both are for an `Exploration` that is not in lockstep.
+    actions). Both are for an `Exploration` that is not in lockstep. priced: what it loses is noted (`Outlook.lost`).
     """
 
     runs: Mask
     policies: Array
     steps: int | None = None
     limits: Integers | None = None
+    priced: bool = False
 
 
 def checked(out: object, shape: tuple[int, ...]) -> Excursion:
@@ -65,7 +71,7 @@ def checked(out: object, shape: tuple[int, ...]) -> Excursion:
     if out.steps is not None:
         at_least(1, **{"the steps of an excursion": out.steps})
     whole = None if limits is None else limits.astype(np.int64)
-    return Excursion(runs, policies.astype(np.float64), out.steps, whole)
+    return Excursion(runs, policies.astype(np.float64), out.steps, whole, bool(out.priced))
 
 
 class Exploration:
@@ -75,7 +81,12 @@ class Exploration:
     function will do.
     lockstep: whether all stretches have the usual length, so that runs can be simulated side by side; if not, each run
         is simulated alone.
+    memory: what it wants to be remembered beside the counts of transitions. again: it is asked after every exploration,
+        too, and not only after a phase.
     """
+
+    memory: MemorySpec[Memory] | None = None
+    again: bool = False
 
     @property
     def lockstep(self) -> bool:

@@ -67,7 +67,7 @@ def _plan_in(
         lowest = min(lowest, rewards[x].min())
     above, work = rewards - lowest, after.size + states.size
     effort = (accuracy, STRONG_DAMPING, EVALUATIONS)
-    gain, gap = optimise(states, begins, after, chances, above, effort, work, values, scores)
+    gain, gap, _ = optimise(states, begins, after, chances, above, effort, work, values, scores)
     spread = spread_of(states, rewards)
     for x in states:
         share_among_best(scores[x], TIE * spread, policy[x])
@@ -96,7 +96,7 @@ def _plan(
         states = _within_reach(current[run], num_states, num_actions, begins, after)
         all_after, all_chances = _with_the_rest(states, begins, after, chances, visits[run], rest, elsewhere[run])
         values[:] = 0.0
-        gains[i], _ = optimise(
+        gains[i], _, _ = optimise(
             states, begins, all_after, all_chances, rewards[run], (ACCURACY, DAMPING, 0), size + states.size, values,
             scores,
         )  # fmt: skip
@@ -130,7 +130,7 @@ def _with_the_rest(states: Any, begins: Any, after: Any, chances: Any, visits: A
 def optimise(
     states: Any, begins: Any, after: Any, chances: Any, rewards: Any, effort: Any, work: Any, values: Any, scores: Any
 ) -> Any:  # fmt: skip
-    """Damped relative value iteration in a sparse model: its best gain, and how far apart the bounds on that are.
+    """Damped relative value iteration in a sparse model: its best gain, the gap between bounds on that, and sweeps.
 
     scores(x, a) = r(x, a) + Σ P(y|x, a) v(y),  v(x) ← (1 − δ) max_a scores(x, a) + δ v(x), less that of the first of
     `states`. The smallest and the largest change of v(x), over 1 − δ, bound the gain (Odoni 1969), whatever v is.
@@ -142,8 +142,9 @@ def optimise(
     """
     num_actions, (accuracy, damping, evaluations) = rewards.shape[1], effort
     updated, spread, best = np.empty(values.size), spread_of(states, rewards), np.empty(values.size, dtype=np.int64)
-    low, high = -np.inf, np.inf
+    low, high, sweeps = -np.inf, np.inf, 0
     for _ in range(min(SWEEPS * states.size, WORK // work) // (1 + evaluations) + 200):
+        sweeps += 1
         low, high = np.inf, -np.inf
         for x in states:
             top = -np.inf
@@ -164,7 +165,7 @@ def optimise(
             break
         for _ in range(evaluations):
             _evaluate(states, begins, after, chances, rewards, best, damping, values, updated)
-    return 0.5 * (low + high) / (1.0 - damping), (high - low) / (1.0 - damping)
+    return 0.5 * (low + high) / (1.0 - damping), (high - low) / (1.0 - damping), sweeps
 
 
 @kernel

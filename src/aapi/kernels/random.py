@@ -10,7 +10,7 @@ import numpy as np
 
 from aapi.checks import at_least
 from aapi.kernels.elementary import exp, log
-from aapi.kernels.jit import kernel
+from aapi.kernels.jit import kernel, step_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +52,7 @@ def streams(seed: int, runs: Iterable[int]) -> NDArray[np.uint64]:
     return np.array(states, dtype=np.uint64).reshape(-1, 4)
 
 
-@kernel
+@step_kernel
 def advance(s0: Any, s1: Any, s2: Any, s3: Any) -> Any:
     """One step of a stream: its new state, and 64 random bits."""
     mixed = s0 + s3
@@ -67,13 +67,13 @@ def advance(s0: Any, s1: Any, s2: Any, s3: Any) -> Any:
     return s0, s1, s2, s3, bits
 
 
-@kernel
+@step_kernel
 def to_unit(bits: Any) -> Any:
     """64 random bits as a uniform number in [0, 1)."""
     return float(bits >> _11) * UNIT
 
 
-@kernel
+@step_kernel
 def draw(stream: Any) -> Any:
     """A uniform number in [0, 1) from the stream that an array of four holds, which moves on."""
     s0, s1, s2, s3, bits = advance(stream[0], stream[1], stream[2], stream[3])
@@ -81,30 +81,38 @@ def draw(stream: Any) -> Any:
     return to_unit(bits)
 
 
-@kernel
+@step_kernel
 def fill_normal(stream: Any, out: Any) -> None:
-    """Fill the vector `out` with standard normal numbers, by the ziggurat of Marsaglia and Tsang (2000).
-
-    The area below the bell is covered by layers of the same area. In one that is chosen at random, a random place is
-    mostly below the bell for sure, and no logarithm or root is needed. Layer and place use different bits.
-    """
+    """Fill the vector `out` with standard normal numbers."""
     s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
     for i in range(out.size):
-        settled = False
-        while not settled:
-            s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
-            layer = int(bits & _255)
-            place = 2.0 * to_unit(bits) - 1.0
-            out[i] = place * EDGES[layer]
-            settled = abs(place) < INNER[layer]
-            if not settled:
-                stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
-                settled, out[i] = _at_the_edge(stream, layer, out[i])
-                s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
+        s0, s1, s2, s3, out[i] = next_normal(s0, s1, s2, s3, stream)
     stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3
 
 
-@kernel
+@step_kernel
+def next_normal(s0: Any, s1: Any, s2: Any, s3: Any, room: Any) -> Any:
+    """A stream after it, and a standard normal number, by the ziggurat of Marsaglia and Tsang (2000).
+
+    The area below the bell is covered by layers of the same area. In one that is chosen at random, a random place is
+    mostly below the bell for sure, and no logarithm or root is needed. Layer and place use different bits.
+    room: for a stream, such as the array that this one is from.
+    """
+    while True:
+        s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+        layer = int(bits & _255)
+        place = 2.0 * to_unit(bits) - 1.0
+        x = place * EDGES[layer]
+        if abs(place) < INNER[layer]:
+            return s0, s1, s2, s3, x
+        room[0], room[1], room[2], room[3] = s0, s1, s2, s3
+        settled, x = _at_the_edge(room, layer, x)
+        s0, s1, s2, s3 = room[0], room[1], room[2], room[3]
+        if settled:
+            return s0, s1, s2, s3, x
+
+
+@step_kernel
 def _at_the_edge(stream: Any, layer: Any, x: Any) -> Any:
     """Whether x, at the edge of a layer, is below the bell, and x; in the lowest layer, a number from the tail."""
     if layer > 0:

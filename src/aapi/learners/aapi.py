@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aapi.evaluation import Automatic
-from aapi.exploration import Discovery, PosteriorSampling
+from aapi.exploration import Expeditions, ThompsonSampling
 from aapi.improvement import Adaptive, PreviousEstimate, SampledAdaptive
 from aapi.learners.exploring import exploring
 from aapi.learners.policy_iteration import PolicyIteration
@@ -23,7 +23,7 @@ def AAPI(  # noqa: N802 - an algorithm's name
     *,
     phase_length: ScheduleLike | None = None,
     evaluate: EvaluationLike | None = None,
-    eta: float = 1.0,
+    eta: float = 0.3,
     norm: str | None = None,
     side_information: SideInformationLike = PreviousEstimate(),  # noqa: B008 - frozen
     num_sampled: int | None = None,
@@ -31,9 +31,10 @@ def AAPI(  # noqa: N802 - an algorithm's name
 ) -> AnyLearner:
     """Algorithm 1: π_{k+1} ∝ exp((Σ_{s≤k} Q̂_s + M_{k+1}) / η_k(x)).
 
-    `AAPI()` needs no tuning: it evaluates policies on all data, measures surprise by the span, explores while something
-    new is to be found, and chooses the lengths of phases itself. `AAPI(phase_length=…, evaluate=…)` is the paper's
-    algorithm, in which the rest has the paper's defaults: the sup-norm, and no exploration.
+    `AAPI()` needs no tuning: it evaluates policies on all data, measures surprise by the span, goes for news while that
+    is worth its price, samples models that may be right, and chooses the lengths of phases itself.
+    `AAPI(phase_length=…, evaluate=…)` is the paper's algorithm, in which the rest has the paper's defaults: the
+    sup-norm, and no exploration.
 
     phase_length: τ, or a schedule; `Growing()` if not given.
     evaluate: the paper's G; `Automatic()` if not given: `SelfConsistent` on tables, `MonteCarlo` on weights.
@@ -41,8 +42,8 @@ def AAPI(  # noqa: N802 - an algorithm's name
     norm: `sup` as in the paper, or `span`, which is blind to constants added to Q̂(x, ·).
     num_sampled: estimate η_k(x) from so many past differences, as the paper does for large state spaces; None: exactly
         for tables, from 30 for weights.
-    exploration: `Discovery()` and `PosteriorSampling()` where evaluate is not given, and states can be counted. Phases
-        are then 50 steps apart, or more in large tables: room to explore, for those runs that ought to.
+    exploration: `Expeditions()` and `ThompsonSampling()` where evaluate is not given, and states can be counted. They
+        end by what is seen, so each run is simulated alone.
     """
     alone = evaluate is None
     measure = norm if norm is not None else "span" if alone else "sup"
@@ -53,5 +54,5 @@ def AAPI(  # noqa: N802 - an algorithm's name
         side_information=side_information,
     )
     if exploration is None:
-        exploration = (Discovery(), PosteriorSampling()) if alone else ()
+        exploration = (Expeditions(), ThompsonSampling()) if alone else ()
     return exploring(learner, exploration)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from aapi.array_types import Array
 
 
+NO_WIDTHS = np.zeros(0)
+
+
 class Evidence(NamedTuple):
     """What one run has seen before step t = `time`, which is counted from 1.
 
@@ -30,10 +33,6 @@ class Evidence(NamedTuple):
     variances: Array
     transitions: Transitions
     num_steps: int | None
-
-    def per_transition(self, of_pairs: Array) -> Array:
-        """What belongs to a pair, (pairs,), for each of its transitions, (entries,)."""
-        return np.repeat(of_pairs, np.diff(self.transitions.begins))
 
 
 @dataclass(frozen=True)
@@ -61,11 +60,10 @@ class Hoeffding(ConfidenceSet):
     def __call__(self, seen: Evidence) -> ModelSet:
         """The set, given what was seen."""
         num_states, num_actions = seen.visits.shape
-        visits = np.maximum(seen.visits, 1.0).ravel()
         of_rewards = 3.5 * log(2.0 * num_states * num_actions * seen.time / self.delta)
         of_chances = 14.0 * num_states * log(2.0 * num_actions * seen.time / self.delta)
-        rewards = _highest(seen, self.width * np.sqrt(of_rewards / visits))
-        return ModelSet(BALL, rewards, self.width * np.sqrt(of_chances / visits), np.zeros(0))
+        radius = _roots(seen.visits, of_chances, self.width)
+        return ModelSet(BALL, _highest(seen, _roots(seen.visits, of_rewards, self.width)), radius, NO_WIDTHS)
 
 
 @dataclass(frozen=True)
@@ -79,10 +77,8 @@ class Bernstein(ConfidenceSet):
     def __call__(self, seen: Evidence) -> ModelSet:
         """The set, given what was seen."""
         of_variance, of_range = self._terms(seen)
-        chances = seen.transitions.chances
-        spread = seen.per_transition(of_variance) * (chances * (1.0 - chances))
         rewards = _highest(seen, self.width * (np.sqrt(of_variance * seen.variances.ravel()) + of_range))
-        widths = self.width * (np.sqrt(spread) + seen.per_transition(of_range))
+        widths = _widths(seen.transitions.begins, seen.transitions.chances, of_variance, of_range, self.width)
         return ModelSet(BOX, rewards, self.width * of_range, widths)
 
     def _terms(self, seen: Evidence) -> tuple[Array, Array]:
@@ -121,14 +117,42 @@ class KullbackLeibler(ConfidenceSet):
         inner = b + 1.0 / log_time
         radius = num_states * (b + log(inner) * (1.0 + 1.0 / inner)) / visits
         of_rewards = log(4.0 * seen.visits.size * log_time / self.delta) / 1.99
-        rewards = _highest(seen, self.width * np.sqrt(of_rewards / visits))
-        return ModelSet(DIVERGENCE, rewards, self.width * self.width * radius, np.zeros(0))
+        rewards = _highest(seen, _roots(seen.visits, of_rewards, self.width))
+        return ModelSet(DIVERGENCE, rewards, self.width * self.width * radius, NO_WIDTHS)
 
 
 def _highest(seen: Evidence, margins: Array) -> Array:
     """min(1, r̂ + margin), and 1 for pairs that were never tried; (pairs,)."""
-    highest = np.minimum(seen.rewards.ravel() + margins, 1.0)
-    return np.where(seen.visits.ravel() > 0.0, highest, 1.0)
+    highest: Array = _with_margins(seen.visits.ravel(), seen.rewards.ravel(), margins)
+    return highest
+
+
+@kernel
+def _roots(visits: Any, value: Any, width: Any) -> Any:
+    """width √(value/N), (pairs,)."""
+    flat, found = visits.ravel(), np.empty(visits.size)
+    for pair in range(flat.size):
+        found[pair] = width * math.sqrt(value / max(flat[pair], 1.0))
+    return found
+
+
+@kernel
+def _with_margins(visits: Any, rewards: Any, margins: Any) -> Any:
+    highest = np.ones(visits.size)
+    for pair in range(visits.size):
+        if visits[pair] > 0.0:
+            highest[pair] = min(rewards[pair] + margins[pair], 1.0)
+    return highest
+
+
+@kernel
+def _widths(begins: Any, chances: Any, of_variance: Any, of_range: Any, width: Any) -> Any:
+    widths = np.empty(chances.size)
+    for pair in range(begins.size - 1):
+        for e in range(begins[pair], begins[pair + 1]):
+            spread = of_variance[pair] * (chances[e] * (1.0 - chances[e]))
+            widths[e] = width * (math.sqrt(spread) + of_range[pair])
+    return widths
 
 
 @kernel

@@ -11,13 +11,15 @@ from aapi.approximation.space import NOT_STORED
 from aapi.errors import InvalidInput
 from aapi.exploration import Excursion, Situation, as_exploration
 from aapi.exploration.exploration import checked
+from aapi.exploration.survey import Outlook, Survey
 from aapi.learners.learner import Learner, Phase, with_memories
-from aapi.learners.state import restored_parts
-from aapi.memory import CountTransitions
+from aapi.learners.state import restored_parts, stored
+from aapi.memory import CountTransitions, empty_memories
 
 if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace
     from aapi.array_types import Arrays, Integers
+    from aapi.exploration import Exploration
     from aapi.exploration.exploration import ExplorationLike, Explorations
     from aapi.learners.learner import AnyLearner
     from aapi.memory import Counts, Memories
@@ -28,12 +30,15 @@ if TYPE_CHECKING:
 COUNTS = CountTransitions()
 # The usual length of an exploration, or more where there are many pairs, up to a limit.
 STEPS, STEPS_PER_PAIR, MOST_STEPS = 50, 0.1, 2500
+# What files of agents lack that were saved before explorations had a price.
+SINCE_FORMAT_3 = ("excursion_priced", "outlook_gain", "outlook_values", "outlook_lost", "outlook_work")
 
 
 @dataclass(frozen=True, eq=False)
 class ExploringState:
     """inner: the learner's state. start: when the stretch under way begins. explored: steps spent so far, (runs,).
 
+    outlook: what plans of explorations have found, and what these have cost.
     excursion: what `excursion.runs` do in this stretch, if it is an exploration.
     """
 
@@ -41,6 +46,7 @@ class ExploringState:
     inner: Any
     start: int
     explored: Integers
+    outlook: Outlook
     excursion: Excursion | None = None
 
     @property
@@ -63,7 +69,9 @@ class ExploringState:
             steps = 1 if "excursion_steps" in arrays else None
             limits = np.zeros(shape, dtype=np.int64) if "excursion_limits" in arrays else None
             like = replace(self, excursion=replace(out, steps=steps, limits=limits))
-        found = restored_parts(like, arrays)
+        unknown = {name: array for name, array in stored(like).items() if name not in arrays}
+        older = {name: array for name, array in unknown.items() if name in SINCE_FORMAT_3}
+        found = restored_parts(like, older | arrays)
         if not ((found.explored >= 0) & (found.explored <= found.start)).all():
             raise InvalidInput(f"of {found.start} steps, {found.explored.tolist()} cannot have been explorations")
         return found
@@ -97,9 +105,11 @@ class Exploring(Learner[ExploringState]):
     def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> ExploringState:
         """The learner's own start; and transitions are counted."""
         inner = self.learner.init(space, runs, num_steps, gap + (self._gap(space) or 0))
-        if self._gap(space) is not None and COUNTS not in inner.memories:
-            inner = with_memories(inner, {**inner.memories, COUNTS: COUNTS.start(space, runs)})
-        return ExploringState(space, inner, 0, np.zeros(runs, dtype=np.int64))
+        if self._gap(space) is not None:
+            wanted = [COUNTS, *(part.memory for part in self._parts if part.memory is not None)]
+            more = empty_memories([spec for spec in wanted if spec not in inner.memories], space, runs)
+            inner = with_memories(inner, {**inner.memories, **more})
+        return ExploringState(space, inner, 0, np.zeros(runs, dtype=np.int64), Outlook.start(space, runs))
 
     def act(self, state: ExploringState) -> Stretch:
         """Explore, or do what the learner does."""
@@ -108,20 +118,25 @@ class Exploring(Learner[ExploringState]):
         if out is None:
             return stretch
         steps = out.steps or default_steps(out.policies.shape)
-        return replace(stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits, rule=None)
+        return replace(
+            stretch, steps=steps, behaviour=out.policies, exploring=out.runs, limits=out.limits, look_ahead=False,
+            rule=None,
+        )  # fmt: skip
 
     def update(self, state: ExploringState, data: PhaseData) -> tuple[ExploringState, Phase]:
         """After an exploration, remember what was seen; after a phase, learn, and see who ought to explore next."""
         out = state.excursion
         if out is not None:
+            outlook = self._charged(state, data) if out.priced else state.outlook
             inner = self.learner.observe(state.inner, data, out.policies)
             stretch, explored = self.learner.act(inner), state.explored + data.steps * out.runs
             phase = Phase(stretch.number, out.policies, data, stretch.policy, exploring=out.runs)
-            return ExploringState(state.space, inner, data.time, explored), phase
+            after = ExploringState(state.space, inner, data.time, explored, outlook)
+            return self._with_excursion(after, data, [part for part in self._parts if part.again]), phase
         gap = self._gap(state.space) or 0
         inner, phase = self.learner.update(state.inner, replace(data, time=data.time + gap))
-        after = ExploringState(state.space, inner, data.time, state.explored)
-        return replace(after, excursion=self._excursion(after, data)), replace(phase, data=data)
+        after = ExploringState(state.space, inner, data.time, state.explored, state.outlook)
+        return self._with_excursion(after, data, self._parts), replace(phase, data=data)
 
     def observe(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
         """Remember data that another policy made."""
@@ -160,15 +175,28 @@ class Exploring(Learner[ExploringState]):
             return None
         return default_steps(space.shape(1)) if self.lockstep else 0
 
-    def _excursion(self, state: ExploringState, data: PhaseData) -> Excursion | None:
-        """What is done before the next phase, by those runs that a part sends out; the others follow their policy."""
+    @property
+    def _parts(self) -> list[Exploration]:
+        return [as_exploration(part) for part in self.exploration]
+
+    def _charged(self, state: ExploringState, data: PhaseData) -> Outlook:
+        """The outlook after an excursion that has a price."""
+        seen = cast("Counts", state.memories[COUNTS]).seen[0]
+        return state.outlook.charged(seen, data.states[0], data.last_states[0], data.rewards[0])
+
+    def _with_excursion(
+        self, state: ExploringState, data: PhaseData, parts: list[Exploration]
+    ) -> ExploringState:  # fmt: skip
+        """With what is done before the next phase, by those runs that a part sends out; others follow their policy."""
         counts = cast("Counts | None", state.memories.get(COUNTS))
-        if counts is None:  # states cannot be counted
-            return None
+        if counts is None or not parts:  # states cannot be counted
+            return state
         free, policies = np.ones(len(data.rewards), dtype=bool), self.learner.act(state.inner).policy.copy()
-        chosen = Excursion(~free, policies)
-        for part in map(as_exploration, self.exploration):
-            out = part(Situation(counts, state.explored, free, data.streams))
+        chosen, survey = Excursion(~free, policies), Survey(counts, state.outlook)
+        for part in parts:
+            if not free.any():
+                break
+            out = part(Situation(counts, state.explored, free, data.streams, state.memories, survey))
             if out is not None:
                 out = checked(out, counts.visits.shape)
                 if self.lockstep and not (out.steps is None and out.limits is None):
@@ -177,8 +205,9 @@ class Exploring(Learner[ExploringState]):
                 policies[sent] = out.policies[sent]
                 free &= ~sent
                 if not self.lockstep and sent.any():
-                    chosen = replace(chosen, steps=out.steps, limits=out.limits)
-        return replace(chosen, runs=~free) if self.lockstep or not free.all() else None
+                    chosen = replace(chosen, steps=out.steps, limits=out.limits, priced=out.priced)
+        excursion = replace(chosen, runs=~free) if self.lockstep or not free.all() else None
+        return replace(state, outlook=survey.outlook, excursion=excursion)
 
 
 def default_steps(shape: tuple[int, ...]) -> int:

@@ -13,8 +13,8 @@ from aapi.checks import finite
 from aapi.errors import InvalidInput
 from aapi.kernels.elementary import log
 from aapi.kernels.jit import step_kernel
-from aapi.learners.model_based import check_within, reward_range
 from aapi.learners.online import OnlineLearner
+from aapi.learners.reward_range import RewardRange
 
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
@@ -40,7 +40,7 @@ class _Settings(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IMEDRL(OnlineLearner):
+class IMEDRL(OnlineLearner, RewardRange):
     """Take the action with the least index N(x, a) K(x, a) + log N(x, a), at every step. For ergodic problems.
 
     K(x, a) = max_λ E log(1 − λ (r + φ(y) − γ(x))), 0 ≤ λ ≤ 1/(1 + max φ − γ(x)), over the law of r and y that was seen,
@@ -51,13 +51,10 @@ class IMEDRL(OnlineLearner):
 
     Value iteration goes on from the last step's bias. Tables have S²A numbers.
 
-    width: evidence is divided by its square, so that more is tried; 1 is published. reward_low, reward_high: the range
-    of rewards; if not given, the model's.
+    width: evidence is divided by its square, so that more is tried; 1 is published.
     """
 
     width: float = 1.0
-    reward_low: float | None = None
-    reward_high: float | None = None
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
@@ -66,7 +63,7 @@ class IMEDRL(OnlineLearner):
     def rule(self, space: QSpace, runs: int, num_steps: int | None) -> Rule:
         """No visits, and φ = 0."""
         space.require_countable("IMEDRL needs")
-        low, high = reward_range(space, self.reward_low, self.reward_high)
+        low, high = self.reward_range(space)
         num_states = space.rows
         if 2 * num_states * num_states * space.num_actions > LARGEST:
             raise InvalidInput(f"imed-rl keeps tables of states × states, too large for {num_states} states: take psrl")
@@ -83,8 +80,7 @@ class IMEDRL(OnlineLearner):
 
     def update(self, state: OnlineState, data: PhaseData) -> tuple[OnlineState, Phase]:
         """All was learnt already; look at what, and whether rewards were as large as was said."""
-        low, high = reward_range(state.space, self.reward_low, self.reward_high)
-        check_within(float(data.rewards.min()), float(data.rewards.max()), low, high)
+        self.check_seen(state.space, float(data.rewards.min()), float(data.rewards.max()))
         return super().update(state, data)
 
 

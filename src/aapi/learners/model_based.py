@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from aapi.approximation.space import NOT_STORED
-from aapi.checks import finite
-from aapi.errors import InvalidInput
 from aapi.learners.learner import LONGEST, Learner, Phase
 from aapi.memory import CountTransitions, empty_memories, remember
 from aapi.simulation import Stretch
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
 
 COUNTS = CountTransitions()
-ROUNDING = 1e-6  # by which a reward may be beyond the range, as a share of the largest
 ACCURACY = 1e-4  # of plans
 
 
@@ -82,6 +79,11 @@ class ModelBased(Learner[EpisodeState]):
     def limits(self, counts: Counts) -> Integers:
         """The visits of each pair, (1, states, actions), at which an episode that begins now ends; at least 1."""
 
+    @property
+    def look_ahead(self) -> bool:
+        """Whether an episode ends only when a pair that has reached its limit is about to be taken again."""
+        return False
+
     def longest(self, state: EpisodeState) -> int:
         """The steps after which the next episode ends in any case."""
         return LONGEST
@@ -96,7 +98,9 @@ class ModelBased(Learner[EpisodeState]):
     def act(self, state: EpisodeState) -> Stretch:
         """Follow the plan until the episode ends."""
         limits = self.limits(counts_of(state))
-        return Stretch(state.k + 1, state.start, self.longest(state), state.policy, limits=limits)
+        return Stretch(
+            state.k + 1, state.start, self.longest(state), state.policy, limits=limits, look_ahead=self.look_ahead
+        )
 
     def update(self, state: EpisodeState, data: PhaseData) -> tuple[EpisodeState, Phase]:
         """Count what was seen, and plan."""
@@ -110,30 +114,3 @@ class ModelBased(Learner[EpisodeState]):
 def counts_of(state: EpisodeState) -> Counts:
     """Of all transitions."""
     return cast("Counts", state.memories[COUNTS])
-
-
-def reward_range(space: QSpace, low: float | None, high: float | None) -> tuple[float, float]:
-    """The lowest and the highest reward there can be: as given, else as the model says; or an error."""
-    if space.model is not None:
-        low = float(space.model.rewards.min()) if low is None else low
-        high = float(space.model.rewards.max()) if high is None else high
-    if low is None or high is None:
-        raise InvalidInput("the range of rewards is not known: give reward_low and reward_high")
-    finite(-np.inf, reward_low=low, reward_high=high)
-    if not low <= high:
-        raise InvalidInput(f"reward_low, {low:g}, must not be larger than reward_high, {high:g}")
-    return float(low), float(high)
-
-
-def check_rewards(counts: Counts, low: float, high: float) -> None:
-    """Raise an error if a reward beyond the range was seen."""
-    check_within(float(counts.lowest.min()), float(counts.highest.max()), low, high)
-
-
-def check_within(seen_low: float, seen_high: float, low: float, high: float) -> None:
-    """Raise an error if the rewards seen are not all within a range."""
-    slack = ROUNDING * max(abs(low), abs(high))  # of rewards in single precision
-    if seen_low < low - slack or seen_high > high + slack:
-        below = seen_low < low - slack
-        name, value, bound = ("reward_low", seen_low, low) if below else ("reward_high", seen_high, high)
-        raise InvalidInput(f"a reward of {value!r} was seen, beyond {name}, {bound!r}: give the range of all rewards")

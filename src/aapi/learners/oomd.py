@@ -89,7 +89,7 @@ class OOMD(Learner[OOMDState]):
         returns, anchor, policy = (np.zeros_like(state.policy) for _ in range(3))
         _estimate(data.states, data.actions, data.rewards, state.policy, int(self.window), data.copies, returns)
         if not _descend(returns, state.anchor, float(self.eta), anchor, policy):
-            raise InvalidInput(f"eta {self.eta} times the returns of phase {state.k + 1} is not finite: lower eta")
+            raise InvalidInput(f"eta must be smaller: {self.eta} times returns of phase {state.k + 1} is not finite")
         memories = remember(state.memories, data, state.policy)
         after = OOMDState(state.k + 1, memories, state.space, data.time, anchor, policy)
         return after, Phase(after.k, state.policy, data, policy, returns)

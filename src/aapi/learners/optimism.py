@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from aapi.exploration.planning import share_among_best
 from aapi.kernels.elementary import exp, log
-from aapi.kernels.jit import kernel
+from aapi.kernels.jit import kernel, step_kernel
 
 if TYPE_CHECKING:
-    from aapi.array_types import Array, Integers
+    from aapi.array_types import Array, Integers, Mask
 
 
 BALL, BOX, DIVERGENCE = range(3)  # the shapes of sets of transition probabilities
@@ -52,16 +53,21 @@ class ModelSet(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """scores: Q of the best model, (states, actions). gain: what it promises, to within gap/2. sweeps: how many."""
+    """scores: Q of the best model, (states, actions); in states that nothing leads to, the highest of all others.
+
+    policy: it shares all probability among the best actions; uniform in those states. gain: what the model promises, to
+    within gap/2. sweeps: how many.
+    """
 
     scores: Array
+    policy: Array
     gain: float
     gap: float
     sweeps: int
 
 
 def extended_value_iteration(
-    transitions: Transitions, models: ModelSet, states: Integers, start: Array, accuracy: float, span: float = math.inf
+    transitions: Transitions, models: ModelSet, within: Mask, start: Array, accuracy: float, span: float = math.inf
 ) -> Optimum:
     """The policy and the model of a set with the highest gain: u ← (1 − τ) max_{a, r, p} (r + pᵀu) + τ u.
 
@@ -71,67 +77,84 @@ def extended_value_iteration(
     Where no model of the set connects all states well enough, as with a set of one model that is not connected, the gap
     may stay open. Then it stops after SWEEPS sweeps, or WORK, and says which gap is left.
 
-    states: those that probability may be moved to; start: u to begin with, (states,); any will do.
+    within: the states that probability may be moved to, (states,). start: Q to begin with, (states, actions); any will
+        do. The transitions of a pair may be reordered.
     span: u is kept within span of its minimum (SCAL, Fruit et al. 2018). A value beyond is believed to be reached by
         the same action with a smaller reward, which is always in the set, as rewards are at least 0.
     """
-    values, scores = np.array(start, dtype=float), np.zeros((len(start), len(models.rewards) // len(start)))
-    sweeps = min(SWEEPS, WORK // (len(transitions.chances) + scores.size) + 100)
-    gain, gap, taken = _iterate(
-        models.shape, transitions.begins, transitions.successors.copy(), transitions.chances.copy(), models.widths,
-        models.radius, models.rewards.reshape(scores.shape), states, accuracy, span, sweeps, values, scores,
-    )  # fmt: skip
-    return Optimum(scores, float(gain), float(gap), int(taken))
-
-
-def greedy(scores: Array, states: Integers) -> Array:
-    """The policy that shares all probability among the best actions of some states; uniform in others."""
-    policy = np.full(scores.shape, 1.0 / scores.shape[1])
-    best = scores[states] >= scores[states].max(axis=1, keepdims=True) - TIE
-    policy[states] = best / best.sum(axis=1, keepdims=True)
-    return policy
+    return Optimum(*_search(*transitions, *models, within, start, accuracy, span))
 
 
 @kernel
-def _iterate(
-    shape: Any, begins: Any, successors: Any, chances: Any, widths: Any, radius: Any, rewards: Any, states: Any,
-    accuracy: Any, span: Any, sweeps: Any, values: Any, scores: Any,
+def _search(
+    begins: Any, successors: Any, chances: Any, shape: Any, rewards: Any, radius: Any, widths: Any, within: Any,
+    start: Any, accuracy: Any, span: Any,
 ) -> Any:  # fmt: skip
-    num_states, num_actions = rewards.shape
-    updated, order, work = np.empty(num_states), states.copy(), states.copy()
-    places = np.full(num_states, -1)  # where in the transitions of the pair in hand a state is
+    (num_states, num_actions), states = start.shape, np.flatnonzero(within)
+    values, updated = np.zeros(num_states), np.empty(num_states)
+    order, work, places = states.copy(), states.copy(), np.full(num_states, -1)
+    scores, policy = np.empty(start.shape), np.full(start.shape, 1.0 / num_actions)
+    _begin(start, span, values)
     low, high, taken = 0.0, np.inf, 0
+    sweeps = min(SWEEPS, WORK // (chances.size + scores.size) + 100)
     while taken < sweeps and high - low > accuracy:
         taken += 1
-        best = -np.inf
-        for x in states:
-            best = max(best, values[x])
         if shape == BOX:
             sort_by_value(order, values, work)
-        for x in states:
-            top = -np.inf
-            for a in range(num_actions):
-                pair = x * num_actions + a
-                first, last = begins[pair], begins[pair + 1]
-                if first == last:  # never tried
-                    mean = best
-                elif shape == BALL:
-                    mean = best_in_ball(successors[first:last], chances[first:last], radius[pair], values, best)
-                elif shape == BOX:
-                    mean = best_in_box(
-                        successors[first:last], chances[first:last], widths[first:last], radius[pair], values, order,
-                        places,
-                    )  # fmt: skip
-                else:
-                    mean = best_in_divergence(successors[first:last], chances[first:last], radius[pair], values, best)
-                scores[x, a] = rewards[x, a] + mean
-                top = max(top, scores[x, a])
-            updated[x] = (1.0 - DAMPING) * top + DAMPING * values[x]
+        _sweep(
+            begins, successors, chances, shape, rewards, radius, widths, states, order, places, values, updated, scores
+        )
         low, high = _update(states, updated, span, values)
-    return 0.5 * (low + high), high - low, taken
+    top = -np.inf
+    for x in states:
+        top = max(top, scores[x].max())
+        share_among_best(scores[x], TIE, policy[x])
+    scores[~within] = top
+    return scores, policy, 0.5 * (low + high), high - low, taken
 
 
-@kernel
+@step_kernel
+def _begin(start: Any, span: Any, values: Any) -> None:
+    """u from Q, with the minimum 0, and capped."""
+    floor = np.inf
+    for x in range(values.size):
+        values[x] = start[x, 0]
+        for a in range(1, start.shape[1]):
+            values[x] = max(values[x], start[x, a])
+        floor = min(floor, values[x])
+    for x in range(values.size):
+        values[x] = min(values[x] - floor, span)
+
+
+@step_kernel
+def _sweep(
+    begins: Any, successors: Any, chances: Any, shape: Any, rewards: Any, radius: Any, widths: Any, states: Any,
+    order: Any, places: Any, values: Any, updated: Any, scores: Any,
+) -> None:  # fmt: skip
+    """One sweep. order: for boxes, states, the best first. places: room, all −1."""
+    num_actions, best = scores.shape[1], -np.inf
+    for x in states:
+        best = max(best, values[x])
+    for x in states:
+        top = -np.inf
+        for a in range(num_actions):
+            pair = x * num_actions + a
+            first, last = begins[pair], begins[pair + 1]
+            after, chance = successors[first:last], chances[first:last]
+            if first == last:  # never tried
+                mean = best
+            elif shape == BALL:
+                mean = best_in_ball(after, chance, radius[pair], values, best)
+            elif shape == BOX:
+                mean = best_in_box(after, chance, widths[first:last], radius[pair], values, order, places)
+            else:
+                mean = best_in_divergence(after, chance, radius[pair], values, best)
+            scores[x, a] = rewards[pair] + mean
+            top = max(top, scores[x, a])
+        updated[x] = (1.0 - DAMPING) * top + DAMPING * values[x]
+
+
+@step_kernel
 def _update(states: Any, updated: Any, span: Any, values: Any) -> Any:
     """Put what was updated in place, capped, with the minimum 0; the least and the largest change without damping."""
     floor, low, high = np.inf, np.inf, -np.inf
@@ -176,12 +199,14 @@ def sort_by_value(order: Any, values: Any, work: Any) -> None:
         width *= 2
 
 
-@kernel
+@step_kernel
 def best_in_ball(successors: Any, chances: Any, radius: Any, values: Any, best: Any) -> Any:
     """max pᵀu over Σ |p − p̂| ≤ radius: radius/2 of the probability moves from the worst successors to the best state.
 
     It sorts the transitions by the values of their successors; from sweep to sweep there is little to sort.
     """
+    if radius >= 2.0:  # all of it
+        return best
     for i in range(1, successors.size):
         y, chance, j = successors[i], chances[i], i
         while j > 0 and values[successors[j - 1]] > values[y]:
@@ -197,7 +222,7 @@ def best_in_ball(successors: Any, chances: Any, radius: Any, values: Any, best: 
     return mean - max(left, 0.0) * best  # what rounding left
 
 
-@kernel
+@step_kernel
 def best_in_box(
     successors: Any, chances: Any, widths: Any, radius: Any, values: Any, order: Any, places: Any
 ) -> Any:  # fmt: skip
@@ -226,7 +251,7 @@ def best_in_box(
     return mean + max(left, 0.0) * values[order[0]]  # what rounding left
 
 
-@kernel
+@step_kernel
 def best_in_divergence(successors: Any, chances: Any, radius: Any, values: Any, best: Any) -> Any:
     """max pᵀu over Σ p̂ log(p̂/p) ≤ radius (Filippi, Cappé and Garivier 2010, algorithm 2).
 
@@ -258,7 +283,7 @@ def best_in_divergence(successors: Any, chances: Any, radius: Any, values: Any, 
     return best - (1.0 - share) * mean / weights
 
 
-@kernel
+@step_kernel
 def _divergence(successors: Any, chances: Any, values: Any, best: Any, nu: Any) -> Any:
     """f(ν) and its slope."""
     logs = first = second = 0.0
@@ -270,7 +295,7 @@ def _divergence(successors: Any, chances: Any, values: Any, best: Any, nu: Any) 
     return logs + log(first), first - second / first
 
 
-@kernel
+@step_kernel
 def _find_nu(successors: Any, chances: Any, values: Any, best: Any, radius: Any, scale: Any) -> Any:
     """The root of f(ν) = radius, which falls and is convex, by Newton's method between bounds."""
     mean = square = 0.0

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aapi.approximation.temporal_differences import Rule
-from aapi.checks import at_least, check_probability, finite
+from aapi.checks import at_least, check_delta, finite
 from aapi.errors import InvalidInput
 from aapi.kernels.elementary import exp, log
 from aapi.kernels.jit import step_kernel
-from aapi.learners.model_based import check_within, reward_range
 from aapi.learners.online import OnlineLearner
+from aapi.learners.reward_range import RewardRange
 
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
@@ -37,7 +37,7 @@ class _Settings(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimisticQ(OnlineLearner):
+class OptimisticQ(OnlineLearner, RewardRange):
     """Q-learning in a discounted problem, γ = 1 − 1/H, with a bonus that makes Q an upper bound; greedy in that.
 
     At the n-th visit of (x, a), with α = (H + 1)/(H + n) and rewards scaled to [0, 1]:
@@ -47,7 +47,6 @@ class OptimisticQ(OnlineLearner):
         the range of rewards.
     horizon: H; if not given, min(√(sp T/(SA)), (T/(SA log(4T/δ)))^⅓), as analysed, which takes T.
     delta: probability that a bound fails. total_steps: the T of the constants; by default that of the run.
-    reward_low, reward_high: the range of rewards; if not given, the model's.
     """
 
     width: float = 1.0
@@ -55,15 +54,13 @@ class OptimisticQ(OnlineLearner):
     horizon: int | None = None
     delta: float = 0.05
     total_steps: int | None = None
-    reward_low: float | None = None
-    reward_high: float | None = None
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
         finite(0.0, width=self.width)
         if self.span is not None:
             finite(0.0, strictly=True, span=self.span)
-        check_probability(delta=self.delta)
+        check_delta(self.delta)
         for name, value in (("horizon", self.horizon), ("total_steps", self.total_steps)):
             if value is not None:
                 at_least(1, **{name: value})
@@ -76,7 +73,7 @@ class OptimisticQ(OnlineLearner):
             raise InvalidInput(
                 "total_steps must be given: optimistic Q-learning needs T, and an agent does not know it"
             )
-        low, high = reward_range(space, self.reward_low, self.reward_high)
+        low, high = self.reward_range(space)
         unit = high - low if high > low else 1.0
         span = 1.0 if self.span is None else self.span / unit
         horizon = self._horizon(space.rows * space.num_actions, num_steps, span)
@@ -93,8 +90,7 @@ class OptimisticQ(OnlineLearner):
 
     def update(self, state: OnlineState, data: PhaseData) -> tuple[OnlineState, Phase]:
         """All was learnt already, unless a reward was beyond the range."""
-        low, unit = state.rule.settings.low, state.rule.settings.unit
-        check_within(float(data.rewards.min()), float(data.rewards.max()), low, low + unit)
+        self.check_seen(state.space, float(data.rewards.min()), float(data.rewards.max()))
         return super().update(state, data)
 
     def q_of(self, q: Array) -> Array:

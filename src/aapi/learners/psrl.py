@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from aapi.checks import finite, one_of
 from aapi.errors import InvalidInput
 from aapi.exploration.planning import plan_in
-from aapi.learners.model_based import ACCURACY, ModelBased, Plan, check_rewards, counts_of, reward_range
+from aapi.kernels.jit import kernel
+from aapi.learners.model_based import ACCURACY, ModelBased, Plan, counts_of
+from aapi.learners.reward_range import RewardRange, check_squares
 from aapi.memory.posterior import (
     draw_beta_rewards,
     draw_normal_rewards,
@@ -33,7 +35,7 @@ NARROWEST = 1e-3  # of all widths; counts are divided by its square
 
 
 @dataclass(frozen=True, kw_only=True)
-class PSRL(ModelBased):
+class PSRL(ModelBased, RewardRange):
     """Act optimally in a model drawn from the posterior, and draw anew when an episode ends.
 
     TSDE ends an episode when some pair has more than twice the visits that it had before, or when it is one step longer
@@ -42,15 +44,13 @@ class PSRL(ModelBased):
     by whatever is done there.
 
     prior: weight of the Dirichlet prior of a pair, 1/S of it for each successor. rewards: known once seen, or drawn as
-    well, by beta or normal posteriors. reward_low, reward_high: the range of rewards; if not given, the model's. Where
-    rewards are known once seen, an untried pair pays the highest; where they are normal, the range is that of likely
-    means, and what was seen stands in for it if it is not known. width: of the posterior; 1 is published.
+    well, by beta or normal posteriors. Where they are known once seen, an untried pair pays the highest; where they are
+    normal, their range is that of likely means, and what was seen stands in for it if it is not known.
+    width: of the posterior; 1 is published.
     """
 
     prior: float = 1.0
     rewards: str = "known"
-    reward_low: float | None = None
-    reward_high: float | None = None
     width: float = 1.0
 
     def check(self) -> None:
@@ -69,7 +69,7 @@ class PSRL(ModelBased):
         """The uniform policy, and no data yet."""
         space.require_countable("PSRL needs")
         if self.rewards != "normal":
-            reward_range(space, self.reward_low, self.reward_high)
+            self.reward_range(space)
         return super().init(space, runs, num_steps, gap)
 
     def limits(self, counts: Counts) -> Integers:
@@ -85,28 +85,38 @@ class PSRL(ModelBased):
         counts = counts_of(state)
         model = draw_transitions(counts, float(self.prior), float(self.width), streams)
         rewards = self._draw_rewards(state, counts, streams)
-        values = state.q_hat[0].max(axis=1)
-        policy, q_hat, gain, _ = plan_in(
-            model, modelled_states(counts), rewards, np.append(values, values.max()), ACCURACY
-        )
+        policy, q_hat, gain, _ = plan_in(model, modelled_states(counts), rewards, _values(state.q_hat[0]), ACCURACY)
         return Plan(policy[None, :-1], q_hat[None, :-1], np.array([gain]))
 
     def _prior(self, space: QSpace, moments: RewardMoments) -> tuple[float, float]:
         """Mean and variance of rewards before any were seen: by their range, else by those of all pairs so far."""
         if space.model is None and (self.reward_low is None or self.reward_high is None):
             return moments.overall()
-        low, high = reward_range(space, self.reward_low, self.reward_high)
+        low, high = self.reward_range(space)
+        check_squares("PSRL with normal rewards", low, high)
         return 0.5 * (low + high), 0.25 * (high - low) ** 2 if high > low else 1.0
 
     def _draw_rewards(self, state: EpisodeState, counts: Counts, streams: Streams) -> Array:
         """Mean rewards, (states + 1, actions); the last row is of a state that stands for those never seen."""
         if self.rewards == "normal":
             moments = cast("RewardMoments", state.memories[MOMENTS])
+            check_squares("PSRL with normal rewards", float(counts.lowest[0]), float(counts.highest[0]))
             prior = self._prior(state.space, moments)
             return draw_normal_rewards(moments, counts, prior, float(self.width), streams)
-        low, high = reward_range(state.space, self.reward_low, self.reward_high)
-        check_rewards(counts, low, high)
+        low, high = self.reward_range(state.space)
+        self.check_counted(state.space, counts)
         if self.rewards == "beta":
             return draw_beta_rewards(counts, low, high, float(self.width), streams)
         visits = counts.visits[0]
         return with_the_unseen(np.where(visits > 0.0, counts.earned[0] / np.maximum(visits, 1.0), high), high)
+
+
+@kernel
+def _values(q: Any) -> Any:
+    """max_a Q(x, a), and the highest of all for the state that stands for those never seen; (states + 1,)."""
+    values = np.full(q.shape[0] + 1, -np.inf)
+    for x in range(q.shape[0]):
+        for a in range(q.shape[1]):
+            values[x] = max(values[x], q[x, a])
+        values[-1] = max(values[-1], values[x])
+    return values

@@ -10,7 +10,8 @@ import numpy as np
 from aapi.checks import at_least
 from aapi.exploration.planning import plan_in
 from aapi.kernels.jit import kernel
-from aapi.learners.model_based import ACCURACY, ModelBased, Plan, check_rewards, counts_of, reward_range
+from aapi.learners.model_based import ACCURACY, ModelBased, Plan, counts_of
+from aapi.learners.reward_range import RewardRange
 from aapi.memory.model import order_by_pair
 from aapi.memory.posterior import SparseModel
 
@@ -26,19 +27,16 @@ NEVER = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True)
-class RMAX(ModelBased):
+class RMAX(ModelBased, RewardRange):
     """Plan in a model where pairs that were visited fewer than m times lead to a state that pays the most for ever.
 
     Known pairs are believed to be as they were on average. So a plan either goes to where too little is known, in the
     way that costs least, or is optimal. It is made anew when a pair becomes known, and after 100,000 steps in any case.
 
-    known_after: m, the visits after which a pair is known. reward_low, reward_high: the range of rewards; if not given,
-    the model's.
+    known_after: m, the visits after which a pair is known.
     """
 
     known_after: int = 30
-    reward_low: float | None = None
-    reward_high: float | None = None
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
@@ -46,7 +44,8 @@ class RMAX(ModelBased):
 
     def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> EpisodeState:
         """The uniform policy, and no data yet."""
-        reward_range(space, self.reward_low, self.reward_high)
+        space.require_countable("RMAX needs")
+        self.reward_range(space)
         return super().init(space, runs, num_steps, gap)
 
     def limits(self, counts: Counts) -> Integers:
@@ -61,8 +60,8 @@ class RMAX(ModelBased):
     def plan(self, state: EpisodeState, streams: Streams) -> Plan:
         """The policy that is optimal if what is not known is paradise."""
         counts = counts_of(state)
-        low, high = reward_range(state.space, self.reward_low, self.reward_high)
-        check_rewards(counts, low, high)
+        _, high = self.reward_range(state.space)
+        self.check_counted(state.space, counts)
         visits, seen = counts.visits[0], counts.seen[0]
         known, num_states = visits >= self.known_after, len(visits)
         means = np.where(known, counts.earned[0] / np.maximum(visits, 1.0), high)

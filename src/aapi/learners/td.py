@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from aapi.approximation.temporal_differences import GAIN, Rates, best_value
 from aapi.checks import finite, one_of
 from aapi.errors import InvalidInput
@@ -15,7 +17,10 @@ from aapi.schedules import Decay
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
     from aapi.approximation.temporal_differences import Rule
+    from aapi.learners.learner import Phase
+    from aapi.learners.online import OnlineState
     from aapi.schedules import DecayLike
+    from aapi.simulation import PhaseData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +38,13 @@ class TDLearner(OnlineLearner):
         """Raise an error if an argument is wrong."""
         Decay.of(self.step_size, "step_size").check("step_size")
         Decay.of(self.epsilon, "epsilon").check("epsilon", most=1.0)
+
+    def update(self, state: OnlineState, data: PhaseData) -> tuple[OnlineState, Phase]:
+        """All was learnt already, unless steps were too large for that."""
+        if not (np.isfinite(state.q).all() and np.isfinite(state.numbers).all()):
+            rates = " or ".join(name for name in ("step_size", "gain_rate") if name in vars(self))
+            raise InvalidInput(f"Q is not finite after {data.time} steps: give a smaller {rates}, or smaller rewards")
+        return super().update(state, data)
 
     def rates(self, gain_rate: float, discount: float = 1.0) -> Rates:
         """As kernels need them."""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from aapi.approximation.space import NOT_STORED
-from aapi.checks import at_least, check_probability, finite
+from aapi.checks import at_least, check_delta, finite
 from aapi.errors import InvalidInput
+from aapi.kernels.jit import kernel
 from aapi.learners.confidence import Bernstein, EarlyBernstein, Evidence, Hoeffding, KullbackLeibler
-from aapi.learners.model_based import EpisodeState, ModelBased, Plan, check_rewards, counts_of, reward_range
-from aapi.learners.optimism import Transitions, extended_value_iteration, greedy
+from aapi.learners.model_based import EpisodeState, ModelBased, Plan, counts_of
+from aapi.learners.optimism import Transitions, extended_value_iteration
+from aapi.learners.reward_range import RewardRange, check_squares
 from aapi.memory.model import order_by_pair
 from aapi.memory.reward_moments import TrackRewards
 
@@ -39,11 +41,11 @@ class OptimisticState(EpisodeState):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optimistic(ModelBased):
+class Optimistic(ModelBased, RewardRange):
     """Act by the policy that is optimal in the best of all models that are believed to be possible.
 
-    An episode ends as soon as the visits of a pair have doubled, or a pair is tried for the first time. Then the best
-    model is searched for by extended value iteration, to a gap of accuracy/√t.
+    An episode ends where a pair would be taken whose visits have doubled in it, or that was tried for the first time.
+    Then the best model is searched for by extended value iteration, to a gap of accuracy/√t.
 
     Rewards are scaled to [0, 1]: the learner is told their range. By default it is that of the model, where there is
     one; an agent has to be given it.
@@ -59,15 +61,13 @@ class Optimistic(ModelBased):
     delta: with which probability the confidence set may be wrong. width: the size of the confidence set, as a multiple
     of the published one. accuracy: extended value iteration stops at a gap of accuracy/√t, where 1 is published, in
     units of the range of rewards. seen_only: optimism moves probability to states seen so far only, not to every state
-    as published. reward_low: the lowest reward there can be. reward_high: the highest reward there can be.
+    as published.
     """
 
     delta: float = 0.05
     width: float = 1.0
     accuracy: float = 1.0
     seen_only: bool = True
-    reward_low: float | None = None
-    reward_high: float | None = None
 
     @property
     @abstractmethod
@@ -86,14 +86,16 @@ class Optimistic(ModelBased):
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
-        check_probability(delta=self.delta)
+        check_delta(self.delta)
         finite(0.0, width=self.width)
         finite(0.0, strictly=True, accuracy=self.accuracy)
 
     def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> OptimisticState:
         """The uniform policy, and no data yet."""
         space.require_countable(f"{type(self).__name__} needs")
-        low, high = reward_range(space, self.reward_low, self.reward_high)
+        low, high = self.reward_range(space)
+        if isinstance(self.confidence, Bernstein):
+            check_squares(type(self).__name__, low, high)
         return OptimisticState(
             **vars(super().init(space, runs, num_steps, gap)), low=low, high=high, num_steps=num_steps
         )
@@ -102,32 +104,50 @@ class Optimistic(ModelBased):
         """As many visits as there were before; or 1."""
         return np.maximum(counts.visits, 1.0).astype(np.int64)
 
+    @property
+    def look_ahead(self) -> bool:
+        """As published: while v_k(x, a) < max(1, N_k(x, a)) for the pair that comes next."""
+        return True
+
     def plan(self, state: EpisodeState, streams: Streams) -> Plan:
         """The best model, and a policy that is optimal in it; values begin where the last plan left them."""
         counts, known = counts_of(state), cast("OptimisticState", state)
-        check_rewards(counts, known.low, known.high)
+        self.check_counted(state.space, counts)
         unit = (known.high - known.low) or 1.0
         seen = evidence(counts, cast("RewardMoments", state.memories[REWARDS]), known.low, unit, known.num_steps)
-        states = np.flatnonzero(counts.seen[0]) if self.seen_only else np.arange(counts.seen.shape[1])
-        start, span = state.q_hat[0].max(axis=1) / unit, self.bias_span / unit
-        start = np.minimum(start - start.min(), span)
-        accuracy = self.accuracy / math.sqrt(seen.time)
-        best = extended_value_iteration(seen.transitions, self.confidence(seen), states, start, accuracy, span)
-        scores = np.full(best.scores.shape, best.scores[states].max())  # of states never seen
-        scores[states] = best.scores[states]
+        within = counts.seen[0] if self.seen_only else np.ones_like(counts.seen[0])
+        start, accuracy, span = state.q_hat[0] / unit, self.accuracy / math.sqrt(seen.time), self.bias_span / unit
+        best = extended_value_iteration(seen.transitions, self.confidence(seen), within, start, accuracy, span)
         gain = np.array([known.low + unit * best.gain])
-        return Plan(greedy(scores, states)[None], (unit * scores + known.low)[None], gain, unit * best.gap)
+        return Plan(best.policy[None], (unit * best.scores + known.low)[None], gain, unit * best.gap)
 
 
 def evidence(counts: Counts, moments: RewardMoments, low: float, unit: float, num_steps: int | None) -> Evidence:
     """What one run has seen, with rewards scaled to [0, 1]."""
-    size, visits = int(counts.sizes[0]), counts.visits[0]
-    begins = np.empty(visits.size + 1, dtype=np.int64)
-    order = order_by_pair(counts.pairs[0, :size], begins)
-    chances = counts.transition_counts[0, order] / visits.ravel()[counts.pairs[0, order]]
-    transitions = Transitions(begins, counts.successors[0, order].astype(np.int64), chances)
-    rewards, variances = (moments.means[0] - low) / unit, moments.variances[0] / (unit * unit)
-    return Evidence(counts.steps + 1, visits, rewards, variances, transitions, num_steps)
+    visits, entries = counts.visits[0], slice(int(counts.sizes[0]))
+    rewards, variances, *found = _scaled(
+        counts.pairs[0, entries], counts.successors[0, entries], counts.transition_counts[0, entries], visits,
+        moments.means[0], moments.deviations[0], low, unit,
+    )  # fmt: skip
+    return Evidence(counts.steps + 1, visits, rewards, variances, Transitions(*found), num_steps)
+
+
+@kernel
+def _scaled(
+    pairs: Any, successors: Any, times: Any, visits: Any, means: Any, deviations: Any, low: Any, unit: Any
+) -> Any:
+    rewards, variances = np.empty(visits.shape), np.empty(visits.shape)
+    for x in range(visits.shape[0]):
+        for a in range(visits.shape[1]):
+            rewards[x, a] = (means[x, a] - low) / unit
+            variances[x, a] = deviations[x, a] / max(visits[x, a], 1.0) / (unit * unit)
+    flat, begins = visits.ravel(), np.empty(visits.size + 1, dtype=np.int64)
+    order = order_by_pair(pairs, begins)
+    after, chances = np.empty(pairs.size, dtype=np.int64), np.empty(pairs.size)
+    for i in range(pairs.size):
+        entry = order[i]
+        after[i], chances[i] = successors[entry], times[entry] / flat[pairs[entry]]
+    return rewards, variances, begins, after, chances
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,15 +16,16 @@ from aapi.mdp.measures import (
 )
 from aapi.mdp.model import FiniteMDP
 from aapi.mdp.optimal import Solution, solve
+from aapi.mdp.outcomes import Outcomes
 from aapi.mdp.policy_values import PolicyValues, induced_chain, policy_values
 
 if TYPE_CHECKING:
     from aapi.mdp.event_model import EventModel, EventSolution, solve_events
 
 __all__ = [
-    "Chain", "EventModel", "EventSolution", "FiniteMDP", "PolicyValues", "Solution", "WorstMixing", "diameter",
-    "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve", "solve_events",
-    "worst_contraction_time", "worst_mixing_time",
+    "Chain", "EventModel", "EventSolution", "FiniteMDP", "Outcomes", "PolicyValues", "Solution", "WorstMixing",
+    "diameter", "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve",
+    "solve_events", "worst_contraction_time", "worst_mixing_time",
 ]  # fmt: skip
 
 

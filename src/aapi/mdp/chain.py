@@ -14,8 +14,8 @@ import scipy.sparse.csgraph
 
 from aapi.checks import at_least
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
+from aapi.mdp.arrays import ROW_SUM_TOLERANCE
 from aapi.mdp.linear_systems import TransientSystem, is_sparse, row_sums
-from aapi.mdp.model import ROW_SUM_TOLERANCE
 
 if TYPE_CHECKING:
     from aapi.array_types import Array, Integers, Mask, Matrix

@@ -16,7 +16,8 @@ from aapi.checks import at_least, check_indices, finite
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.kernels.krylov import solve_sparse, sort_entries
-from aapi.mdp.model import ROW_SUM_TOLERANCE, FiniteMDP
+from aapi.mdp.arrays import ROW_SUM_TOLERANCE
+from aapi.mdp.model import FiniteMDP
 from aapi.progress import progress_bar
 
 if TYPE_CHECKING:

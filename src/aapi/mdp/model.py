@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypedDict, Unpack
 
 import numpy as np
 import scipy.sparse
@@ -11,68 +10,104 @@ import scipy.sparse
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write, read_arrays
+from aapi.mdp.arrays import (
+    ROUNDING,
+    ROW_SUM_TOLERANCE,
+    check_coordinates,
+    check_finite,
+    check_names,
+    check_real,
+    check_spread,
+    float_array,
+    stored_transitions,
+)
 from aapi.mdp.linear_systems import is_sparse, row_sums
+from aapi.mdp.outcomes import (
+    Outcomes,
+    check_outcomes,
+    independent_outcomes,
+    outcomes_by_successor,
+    stored_outcomes,
+)
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from aapi.array_types import AnyArray, Array, Arrays, Integers, Matrix
-
-    Names = Sequence[str] | NDArray[np.str_]
+    from aapi.array_types import Array, Integers, Matrix
+    from aapi.mdp.arrays import Names
 
 
-ROW_SUM_TOLERANCE = 1e-9  # a row further from one than this is refused
-LARGEST = 1e302  # rewards beyond this would overflow as soon as some are added
-ROUNDING = float(np.finfo(float).eps)  # a row further from one than half of this for each of its entries is rescaled
+class Labels(TypedDict, total=False):
+    """What a model may be told besides transitions and rewards."""
+
+    reward_spread: ArrayLike | None
+    state_names: Names | None
+    action_names: Names | None
+    initial_state: int
+    coordinates: ArrayLike | None
 
 
 class FiniteMDP:
-    """P(x'|x, a) and r(x, a), checked when it is made, and immutable.
+    """P(x'|x, a) and r(x, a), checked when it is made, and immutable. Rewards may be random: r is then their mean.
 
     transitions: dense, of shape (states, actions, states); or sparse, of shape (states · actions, states), where row
         x · actions + a holds P(·|x, a). Rows must be probability vectors within 1e-9; they are rescaled to sum to one.
-    rewards: (states, actions).
+    rewards: (states, actions), the means; or (states, actions, states), where they depend on the successor.
+    outcomes: the distribution of successor and reward together, if rewards are random; see `from_outcomes`.
+    reward_spread: the standard deviations of normal noise that rewards have besides, (states, actions), or one number.
     state_names, action_names: optional, one for each.
     initial_state: where a simulation starts.
     coordinates: optional whole numbers ≥ 0 that describe each state, (states, coordinates): DeepSea's row and column.
     """
+
+    reward_sequence: ClassVar[None] = None  # rewards stay; those of `aapi.environments.ChangingRewards` do not
 
     def __init__(
         self,
         transitions: ArrayLike | Matrix,
         rewards: ArrayLike,
         *,
+        outcomes: Outcomes | None = None,
+        reward_spread: ArrayLike | None = None,
         state_names: Names | None = None,
         action_names: Names | None = None,
         initial_state: int = 0,
         coordinates: ArrayLike | None = None,
     ) -> None:
-        self.rewards: Array = _float_array(rewards, "rewards")
-        if self.rewards.ndim != 2:
-            raise InvalidInput(f"rewards must have the shape (states, actions), not {self.rewards.shape}")
-        if 0 in self.rewards.shape:
-            raise InvalidInput(
-                f"a model needs at least one state and one action; rewards have shape {self.rewards.shape}"
-            )
-        self.num_states, self.num_actions = map(int, self.rewards.shape)
+        given = float_array(rewards, "rewards")
+        if given.ndim not in (2, 3):
+            raise InvalidInput(f"rewards must have the shape (states, actions), not {given.shape}")
+        if 0 in given.shape:
+            raise InvalidInput(f"a model needs at least one state and one action; rewards have shape {given.shape}")
+        self.num_states, self.num_actions = map(int, given.shape[:2])
         self._rows: Matrix = self._as_rows(transitions)
         self._check_probabilities()
-        _check_finite("rewards", self.rewards, self.num_actions)
+        if given.ndim == 3:
+            outcomes = outcomes_by_successor(self._rows, given)
+            given = outcomes.means.reshape(self.num_states, self.num_actions)
+        check_finite("rewards", given, self.num_actions)
+        self.rewards: Array = given
+        self.outcomes = None if outcomes is None or outcomes.certain else check_outcomes(outcomes, self._rows, given)
+        self.reward_spread = None if reward_spread is None else check_spread(reward_spread, given)
         self.rewards.flags.writeable = False
-        self.state_names = _names(state_names, self.num_states, "state")
-        self.action_names = _names(action_names, self.num_actions, "action")
+        self.state_names = check_names(state_names, self.num_states, "state")
+        self.action_names = check_names(action_names, self.num_actions, "action")
         at_least(0, initial_state=initial_state)
         if initial_state >= self.num_states:
             raise InvalidInput(f"initial_state must lie in 0..{self.num_states - 1}, not {initial_state}")
         self.initial_state = int(initial_state)
-        self.coordinates = None if coordinates is None else _coordinates(coordinates, self.num_states)
+        self.coordinates = None if coordinates is None else check_coordinates(coordinates, self.num_states)
 
     def __repr__(self) -> str:
         kind = f"sparse, {self._rows.nnz} transitions" if self.is_sparse else "dense"
         return f"FiniteMDP({self.num_states} states, {self.num_actions} actions, {kind})"
+
+    @property
+    def dynamics(self) -> FiniteMDP:
+        """Itself; of problems whose rewards change, what stays."""
+        return self
 
     @property
     def is_sparse(self) -> bool:
@@ -90,6 +125,18 @@ class FiniteMDP:
         return int(np.diff(self._rows.indptr).max()) if self.is_sparse else self.num_states
 
     @property
+    def has_random_rewards(self) -> bool:
+        """Whether rewards are drawn; else they are r(x, a)."""
+        return self.outcomes is not None or self.reward_spread is not None
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The lowest and the highest reward; of normal noise, eight standard deviations: more is one step in 10¹⁵."""
+        paid = self.rewards if self.outcomes is None else self.outcomes.rewards
+        noise = 0.0 if self.reward_spread is None else 8.0 * float(self.reward_spread.max())
+        return float(paid.min()) - noise, float(paid.max()) + noise
+
+    @property
     def grid_shape(self) -> tuple[int, int] | None:
         """Rows and columns, if the states are the cells of a grid, numbered row by row."""
         if self.coordinates is None or self.coordinates.shape[1] != 2:
@@ -100,16 +147,51 @@ class FiniteMDP:
         in_order = (self.coordinates @ [columns, 1] == np.arange(self.num_states)).all()
         return (rows, columns) if in_order else None
 
+    @classmethod
+    def from_outcomes(
+        cls, pairs: ArrayLike, successors: ArrayLike, probabilities: ArrayLike, rewards: ArrayLike, num_states: int,
+        num_actions: int, **more: Unpack[Labels],
+    ) -> FiniteMDP:  # fmt: skip
+        """A model from rows: pair x · actions + a leads to `successors` and pays `rewards` with `probabilities`.
+
+        Rows of one pair and successor may pay differently. more: the other arguments of a model.
+        """
+        at_least(1, num_states=num_states, num_actions=num_actions)
+        shape = num_states, num_actions
+        outcomes = Outcomes.from_rows(pairs, successors, probabilities, rewards, num_states * num_actions, num_states)
+        return cls(outcomes.transitions(num_states), outcomes.means.reshape(shape), outcomes=outcomes, **more)
+
     def scaled(self, factor: float) -> FiniteMDP:
         """The same model with all rewards multiplied by a number."""
         finite(0.0, strictly=True, factor=factor)
-        return self.with_rewards(self.rewards * factor)
+        return self._replaced(
+            self.rewards * factor, outcomes=None if self.outcomes is None else self.outcomes.scaled(factor),
+            reward_spread=None if self.reward_spread is None else self.reward_spread * factor,
+        )  # fmt: skip
 
     def with_rewards(self, rewards: ArrayLike) -> FiniteMDP:
-        """The same dynamics with other rewards, (states, actions)."""
+        """The same dynamics with other rewards, (states, actions), which are certain; or (states, actions, states)."""
+        return self._replaced(rewards)
+
+    def with_noise(self, reward_spread: ArrayLike) -> FiniteMDP:
+        """The same model whose rewards have normal noise of these standard deviations, (states, actions), or one."""
+        return self._replaced(self.rewards, outcomes=self.outcomes, reward_spread=reward_spread)
+
+    def with_random_rewards(self, values: ArrayLike, probabilities: ArrayLike) -> FiniteMDP:
+        """The same dynamics; every pair pays one of `values` with `probabilities`, whatever its successor is.
+
+        Both of shape (states, actions, values), or one that stands for it, such as (values,).
+        """
+        outcomes = independent_outcomes(self._rows, values, probabilities, self.rewards.shape)
+        means = outcomes.means.reshape(self.rewards.shape)
+        return self._replaced(means, outcomes=outcomes, reward_spread=self.reward_spread)
+
+    def _replaced(
+        self, rewards: ArrayLike, outcomes: Outcomes | None = None, reward_spread: ArrayLike | None = None
+    ) -> FiniteMDP:
         return FiniteMDP(
-            self.transitions, rewards, state_names=self.state_names, action_names=self.action_names,
-            initial_state=self.initial_state, coordinates=self.coordinates,
+            self.transitions, rewards, outcomes=outcomes, reward_spread=reward_spread, state_names=self.state_names,
+            action_names=self.action_names, initial_state=self.initial_state, coordinates=self.coordinates,
         )  # fmt: skip
 
     def expected(self, values: Array) -> Array:
@@ -155,8 +237,8 @@ class FiniteMDP:
                 f"a policy is one integer action per state, or probabilities of shape {self.rewards.shape}; "
                 f"got {array.dtype} of shape {array.shape}"
             )
-        array = _float_array(array, "policy")
-        _check_finite("policy", array, self.num_actions)
+        array = float_array(array, "policy")
+        check_finite("policy", array, self.num_actions)
         sums = array.sum(axis=1, keepdims=True)
         bad = np.flatnonzero((array < 0).any(axis=1) | (abs(sums[:, 0] - 1) > ROW_SUM_TOLERANCE))
         if bad.size:
@@ -174,7 +256,10 @@ class FiniteMDP:
             }
         else:
             arrays["transitions"] = self.transitions
-        optional = {name: vars(self)[name] for name in ("coordinates", "state_names", "action_names")}
+        if self.outcomes is not None:
+            arrays |= {f"outcome_{name}": array for name, array in vars(self.outcomes).items()}
+        names = ("coordinates", "state_names", "action_names", "reward_spread")
+        optional = {name: vars(self)[name] for name in names}
         arrays |= {name: np.array(value) for name, value in optional.items() if value is not None}
         with atomic_write(path) as file:
             np.savez_compressed(file, **arrays)
@@ -192,9 +277,10 @@ class FiniteMDP:
             raise InvalidInput(f"{path}: initial_state must be one integer, not {start!r}")
         try:
             return cls(
-                _stored_transitions(arrays), arrays["rewards"], state_names=arrays.get("state_names"),
+                stored_transitions(arrays), arrays["rewards"], state_names=arrays.get("state_names"),
                 action_names=arrays.get("action_names"), initial_state=int(start.item()),
-                coordinates=arrays.get("coordinates"),
+                coordinates=arrays.get("coordinates"), outcomes=stored_outcomes(arrays),
+                reward_spread=arrays.get("reward_spread"),
             )  # fmt: skip
         except InvalidInput as error:
             raise InvalidInput(f"{path}: {error}") from None
@@ -207,11 +293,11 @@ class FiniteMDP:
                     f"sparse transitions must have the shape (states · actions, states) = "
                     f"{(states * actions, states)} to fit the rewards, not {transitions.shape}"
                 )
-            _check_real(transitions, "transitions")
+            check_real(transitions, "transitions")
             rows = scipy.sparse.csr_array(transitions, dtype=np.float64, copy=True)
             rows.sum_duplicates()
             return rows
-        dense = _float_array(transitions, "transitions")
+        dense = float_array(transitions, "transitions")
         if dense.shape != (states, actions, states):
             raise InvalidInput(
                 f"transitions must have the shape (states, actions, states) = {(states, actions, states)} "
@@ -245,61 +331,3 @@ class FiniteMDP:
                 row = int(np.repeat(np.arange(len(sums)), lengths)[first])
                 what = f"hold {name.format(entries[first])}"
         raise InvalidInput(f"transitions of state {row // self.num_actions}, action {row % self.num_actions} {what}")
-
-
-def _float_array(values: ArrayLike, what: str) -> Array:
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError):
-        array = np.asarray(None)
-    _check_real(array, what)
-    return np.array(array, dtype=np.float64, order="C")
-
-
-def _check_real(array: AnyArray | Matrix, what: str) -> None:
-    if array.dtype.kind not in "fiub":
-        raise InvalidInput(f"{what} must be a rectangular array of real numbers")
-
-
-def _check_finite(what: str, array: Array, num_actions: int) -> None:
-    wrong = np.flatnonzero(~(abs(array) <= LARGEST))
-    if wrong.size:
-        state, action = divmod(int(wrong[0]), num_actions)
-        value = array[state, action]
-        why = f"more than {LARGEST:g}" if np.isfinite(value) else "not a finite number"
-        raise InvalidInput(f"{what} of state {state}, action {action} is {value}, {why}")
-
-
-def _names(names: Names | None, count: int, what: str) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if np.ndim(names) != 1:
-        raise InvalidInput(f"{what} names must be a list of {count} words, not {names!r}")
-    if len(names) != count:
-        raise InvalidInput(f"{len(names)} {what} names for {count} {what}s")
-    return tuple(map(str, names))
-
-
-def _coordinates(coordinates: ArrayLike, num_states: int) -> Integers:
-    array = np.asarray(coordinates)
-    whole = array.dtype.kind in "iu" and array.size > 0 and array.min() >= 0
-    if not whole or array.ndim != 2 or array.shape[0] != num_states:
-        raise InvalidInput(
-            f"coordinates must be whole numbers ≥ 0 of shape ({num_states}, coordinates), "
-            f"not {array.dtype} of shape {array.shape}"
-        )
-    array = array.astype(np.int64)
-    array.flags.writeable = False
-    return array
-
-
-def _stored_transitions(arrays: Arrays) -> Matrix:
-    if "transitions" in arrays:
-        return arrays["transitions"]
-    try:
-        parts = tuple(arrays[f"transitions_{part}"] for part in ("data", "indices", "indptr"))
-        matrix = scipy.sparse.csr_array(parts, shape=(math.prod(arrays["rewards"].shape), arrays["rewards"].shape[0]))
-        matrix.check_format(full_check=True)
-    except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise InvalidInput(f"the sparse transitions are not a valid matrix ({error})") from None
-    return matrix

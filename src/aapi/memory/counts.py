@@ -68,8 +68,9 @@ class Counts(Memory):
     def add(self, data: PhaseData, policy: Policy) -> Counts:  # noqa: ARG002 - offered to all
         """Count the transitions of a phase, in the room of the counts before."""
         steps = data.rewards.shape[1]
-        room = int(self.sizes.max()) + min(steps, self.visits[0].size * self.seen.shape[1])
-        counts = self if room <= self.pairs.shape[1] else self._with_room(1 << (room - 1).bit_length())
+        held, most = self.pairs.shape[1], self.visits[0].size * self.seen.shape[1]
+        room = most if most <= held else min(most, int(self.sizes.max()) + steps)
+        counts = self if room <= held else self._with_room(1 << (room - 1).bit_length())
         _count(
             data.states, data.actions, data.rewards, data.last_states, self.steps == 0, counts.visits, counts.earned,
             counts.seen, counts.attempts, counts.discoveries, counts.lowest, counts.highest, counts.total, counts.pairs,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aapi.kernels.elementary import exp, log
-from aapi.kernels.jit import kernel
-from aapi.kernels.random import draw, fill_normal
+from aapi.kernels.jit import kernel, step_kernel
+from aapi.kernels.random import advance, next_normal, to_unit
 
 if TYPE_CHECKING:
     from aapi.array_types import Array, Integers, Streams
@@ -88,8 +88,9 @@ def _sample(
                 pair = x * num_actions + a
                 left[pair] = draw_gamma(streams[run], prior, work) if visits[run, x, a] > 0.0 else 1.0
                 total[pair] = left[pair]
+        weights[run, : sizes[run]] = times[run, : sizes[run]]
+        fill_gamma(streams[run], weights[run, : sizes[run]])
         for i in range(sizes[run]):
-            weights[run, i] = draw_gamma(streams[run], times[run, i], work)
             total[pairs[run, i]] += weights[run, i]
         for i in range(sizes[run]):
             weights[run, i] /= total[pairs[run, i]]
@@ -101,26 +102,33 @@ def _sample(
                 rewards[run, x, a] = chance * mean[run] + (1.0 - chance) * known
 
 
-@kernel
+@step_kernel
 def draw_gamma(stream: Any, shape: Any, work: Any) -> Any:
-    """A number with the Gamma distribution of this shape and scale 1 (Marsaglia and Tsang 2000). work: room for one."""
-    if shape < 1.0:
-        boost = exp(log(1.0 - draw(stream)) / shape)
-        return boost * _gamma(stream, shape + 1.0, work)
-    return _gamma(stream, shape, work)
+    """A number with the Gamma distribution of this shape and scale 1. work: room for one."""
+    work[0] = shape
+    fill_gamma(stream, work)
+    return work[0]
 
 
-@kernel
-def _gamma(stream: Any, shape: Any, work: Any) -> Any:
-    third = shape - 1.0 / 3.0
-    slope = 1.0 / math.sqrt(9.0 * third)
-    while True:
-        fill_normal(stream, work)
-        z = work[0]
-        root = 1.0 + slope * z
-        if root > 0.0:
-            cube, u = root * root * root, 1.0 - draw(stream)
-            if u < 1.0 - 0.0331 * (z * z) * (z * z):  # then the test below holds, too
-                return third * cube
-            if log(u) < 0.5 * z * z + third * (1.0 - cube + log(cube)):
-                return third * cube
+@step_kernel
+def fill_gamma(stream: Any, shapes: Any) -> None:
+    """Put numbers with Gamma distributions in place of their shapes (Marsaglia and Tsang 2000); the scales are 1."""
+    s0, s1, s2, s3 = stream[0], stream[1], stream[2], stream[3]
+    for i in range(shapes.size):
+        shape, boost = shapes[i], 1.0
+        if shape < 1.0:
+            s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+            boost = exp(log(1.0 - to_unit(bits)) / shape)
+            shape += 1.0
+        third = shape - 1.0 / 3.0
+        slope, accepted = 1.0 / math.sqrt(9.0 * third), False
+        while not accepted:
+            s0, s1, s2, s3, z = next_normal(s0, s1, s2, s3, stream)
+            root = 1.0 + slope * z
+            if root > 0.0:
+                s0, s1, s2, s3, bits = advance(s0, s1, s2, s3)
+                cube, u = root * root * root, 1.0 - to_unit(bits)
+                accepted = u < 1.0 - 0.0331 * (z * z) * (z * z)  # then the other test holds, too
+                accepted = accepted or log(u) < 0.5 * z * z + third * (1.0 - cube + log(cube))
+                shapes[i] = boost * (third * cube)
+    stream[0], stream[1], stream[2], stream[3] = s0, s1, s2, s3

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from aapi.kernels.jit import kernel
+from aapi.kernels.jit import kernel, step_kernel
 from aapi.kernels.random import draw, fill_normal
-from aapi.memory.model import draw_gamma, order_by_pair
+from aapi.memory.model import draw_gamma, fill_gamma, order_by_pair
 
 if TYPE_CHECKING:
     from aapi.array_types import Array, Integers, Streams
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 REST = 1e-3  # of the probability of a pair: when so little is left to successors never seen, one of them has all of it
 TINY = 0.05
+DENSE = 0.5  # weight of one successor from which on each has a Gamma variable: breaking a stick would take more
 
 
 class SparseModel(NamedTuple):
@@ -43,6 +44,7 @@ def draw_transitions(counts: Counts, prior: float, width: float, streams: Stream
     never had is exactly one Gamma variable. It is shared out among them by breaking a stick: a place, drawn evenly, has
     the share Beta(1 + α, (u − 1) α) of what is left to u places with α = prior/(S width²) each, which is the law of the
     Dirichlet distribution in an order biased by size. That is exact until `REST` is left; one place more has that.
+    Where α is at least `DENSE`, sticks would break into nearly all places, and each has a Gamma variable of its own.
     """
     size = int(counts.sizes[0])
     found = _draw_transitions(
@@ -54,7 +56,8 @@ def draw_transitions(counts: Counts, prior: float, width: float, streams: Stream
 
 def modelled_states(counts: Counts) -> Integers:
     """The states of models of the first run: those seen, and S, which stands for the others, if there are others."""
-    return np.flatnonzero(np.append(counts.seen[0], not counts.seen[0].all()))
+    states: Integers = _modelled(counts.seen[0])
+    return states
 
 
 def draw_beta_rewards(counts: Counts, low: float, high: float, width: float, streams: Streams) -> Array:
@@ -63,9 +66,9 @@ def draw_beta_rewards(counts: Counts, low: float, high: float, width: float, str
     A reward y counts as y of a success, which is what a coin tossed for it (Agrawal and Goyal 2012) does on average.
     Both parameters are divided by width². The last row is of a state that stands for those never seen.
     """
-    visits, earned = with_the_unseen(counts.visits[0], 0.0), with_the_unseen(counts.earned[0], 0.0)
-    rewards, states = np.zeros_like(visits), modelled_states(counts)
-    _draw_beta(visits, earned, states, low, high - low, 1.0 / width**2, streams[0], rewards)
+    rewards: Array = _draw_beta(
+        counts.visits[0], counts.earned[0], counts.seen[0], low, high - low, 1.0 / width**2, streams[0]
+    )
     return rewards
 
 
@@ -98,7 +101,7 @@ def _draw_transitions(
     order, begins = order_by_pair(pairs, starts), np.zeros(num_pairs + 1, dtype=np.int64)
     room = pairs.size + 8 * (states.size + 1) * num_actions
     after, chances = np.empty(room, dtype=np.int64), np.empty(room)
-    marks, used, unseen = np.full(seen.size, -1), 0, seen.size - states.size
+    marks, used, unseen, work = np.full(seen.size, -1), 0, seen.size - states.size, np.empty(1)
     for pair in range(num_pairs):
         x = pair // num_actions
         if seen[x] if x < seen.size else unseen > 0:
@@ -109,24 +112,31 @@ def _draw_transitions(
                 entry = order[starts[pair] + i]
                 after[used + i], chances[used + i] = successors[entry], (times[entry] + prior) * shrink
                 marks[successors[entry]] = pair
+            if prior * shrink >= DENSE:
+                for y in states:
+                    if marks[y] != pair:
+                        after[used + known], chances[used + known] = y, prior * shrink
+                        known, marks[y] = known + 1, pair
             left = states.size - known
             if unseen > 0 and x < seen.size:
                 after[used + known], chances[used + known] = seen.size, unseen * prior * shrink
                 known += 1
-            rest = draw_dirichlet(chances[used : used + known], left * prior * shrink, stream)
-            used = _share_out(rest, left, prior * shrink, states, marks, pair, stream, after, chances, used + known)
+            rest = draw_dirichlet(chances[used : used + known], left * prior * shrink, stream, work)
+            used = _share_out(
+                rest, left, prior * shrink, states, marks, pair, stream, work, after, chances, used + known
+            )
         begins[pair + 1] = used
     return begins, after[:used], chances[:used]
 
 
-@kernel
+@step_kernel
 def _share_out(
-    rest: Any, left: Any, each: Any, states: Any, marks: Any, pair: Any, stream: Any, after: Any, chances: Any,
-    used: Any,
+    rest: Any, left: Any, each: Any, states: Any, marks: Any, pair: Any, stream: Any, work: Any, after: Any,
+    chances: Any, used: Any,
 ) -> Any:  # fmt: skip
     """Break a stick of the length `rest` over the states that are not marked; how many entries are used then."""
     while rest > 0.0 and left > 0:
-        share = 1.0 if rest <= REST else _draw_share(1.0 + each, (left - 1) * each, stream)
+        share = 1.0 if rest <= REST else _draw_share(1.0 + each, (left - 1) * each, stream, work)
         place = _draw_unmarked(states, marks, pair, stream)
         after[used], chances[used] = place, share * rest
         marks[place] = pair
@@ -143,8 +153,8 @@ def _longer(array: Any, more: Any) -> Any:
     return copy
 
 
-@kernel
-def draw_dirichlet(shapes: Any, other: Any, stream: Any) -> Any:
+@step_kernel
+def draw_dirichlet(shapes: Any, other: Any, stream: Any, work: Any) -> Any:
     """Turn parameters into probabilities drawn from their Dirichlet distribution; of one more, `other`, return it.
 
     Where they sum to less than `TINY`, one has all, as it nearly would: Gamma variables are too small for numbers then.
@@ -153,6 +163,8 @@ def draw_dirichlet(shapes: Any, other: Any, stream: Any) -> Any:
         return 1.0
     total = other
     for i in range(shapes.size):
+        if total >= TINY:
+            break
         total += shapes[i]
     if total < TINY:
         place = draw(stream) * total
@@ -161,9 +173,7 @@ def draw_dirichlet(shapes: Any, other: Any, stream: Any) -> Any:
             place = math.inf if reached else place - shapes[i]
             shapes[i] = 1.0 if reached else 0.0
         return 0.0 if place == math.inf else 1.0
-    work = np.empty(1)
-    for i in range(shapes.size):
-        shapes[i] = draw_gamma(stream, shapes[i], work)
+    fill_gamma(stream, shapes)
     rest = draw_gamma(stream, other, work) if other > 0.0 else 0.0
     total = rest
     for i in range(shapes.size):
@@ -173,17 +183,16 @@ def draw_dirichlet(shapes: Any, other: Any, stream: Any) -> Any:
     return rest / total
 
 
-@kernel
-def _draw_share(one: Any, other: Any, stream: Any) -> Any:
+@step_kernel
+def _draw_share(one: Any, other: Any, stream: Any, work: Any) -> Any:
     """A number with the distribution Beta(one, other), one ≥ 1; 1 if other = 0."""
     if other <= 0.0:
         return 1.0
-    work = np.empty(1)
     first = draw_gamma(stream, one, work)
     return first / (first + draw_gamma(stream, other, work))
 
 
-@kernel
+@step_kernel
 def _draw_unmarked(states: Any, marks: Any, mark: Any, stream: Any) -> Any:
     """One of the states without this mark, of which there are some, each with the same probability."""
     while True:
@@ -193,16 +202,30 @@ def _draw_unmarked(states: Any, marks: Any, mark: Any, stream: Any) -> Any:
 
 
 @kernel
-def _draw_beta(
-    visits: Any, earned: Any, states: Any, low: Any, spread: Any, shrink: Any, stream: Any, rewards: Any
-) -> None:
-    success = np.empty(1)
-    for x in states:
-        for a in range(rewards.shape[1]):
-            gained = min(max((earned[x, a] - low * visits[x, a]) / spread, 0.0), visits[x, a])  # up to rounding
+def _modelled(seen: Any) -> Any:
+    states, count = np.empty(seen.size + 1, dtype=np.int64), 0
+    for x in range(seen.size):
+        if seen[x]:
+            states[count] = x
+            count += 1
+    if count < seen.size:
+        states[count] = seen.size
+        count += 1
+    return states[:count]
+
+
+@kernel
+def _draw_beta(visits: Any, earned: Any, seen: Any, low: Any, spread: Any, shrink: Any, stream: Any) -> Any:
+    num_states, num_actions = visits.shape
+    rewards, success, work = np.zeros((num_states + 1, num_actions)), np.empty(1), np.empty(1)
+    for x in _modelled(seen):
+        for a in range(num_actions):
+            number, total = (visits[x, a], earned[x, a]) if x < num_states else (0.0, 0.0)
+            gained = min(max((total - low * number) / spread, 0.0), number)  # up to rounding
             success[0] = (1.0 + gained) * shrink
-            draw_dirichlet(success, (1.0 + visits[x, a] - gained) * shrink, stream)
+            draw_dirichlet(success, (1.0 + number - gained) * shrink, stream, work)
             rewards[x, a] = low + spread * success[0]
+    return rewards
 
 
 @kernel

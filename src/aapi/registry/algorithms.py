@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,14 +45,19 @@ class Usage:
     words: tuple[str, ...]
 
 
+@functools.cache
+def _signature(target: Callable[..., object]) -> inspect.Signature:
+    return inspect.signature(target)
+
+
 def _parameters(name: str) -> tuple[str, ...]:
     """What the function or class behind an algorithm takes."""
-    return tuple(inspect.signature(find("algorithm", name)).parameters)
+    return tuple(_signature(find("algorithm", name)).parameters)
 
 
 def _required(name: str) -> tuple[str, ...]:
     """What must be told the algorithm: settings without a default."""
-    parameters = inspect.signature(find("algorithm", name)).parameters
+    parameters = _signature(find("algorithm", name)).parameters
     return tuple(each.name for each in parameters.values() if each.default is inspect.Parameter.empty)
 
 
@@ -89,8 +95,9 @@ def _evaluation_settings() -> tuple[str, ...]:
 def settings_for() -> dict[str, list[Usage]]:
     """Every setting there is, in order, with the algorithms and evaluations that take it."""
     found: dict[str, list[Usage]] = {}
+    unexplained = {each: _unexplained(each) for each in ALGORITHMS}
     for name, setting in ALGORITHM_SETTINGS.items():
-        owners = tuple(each for each in ALGORITHMS if name in _unexplained(each))
+        owners = tuple(each for each in ALGORITHMS if name in unexplained[each])
         if name in ("evaluation", "exploration"):
             owners = tuple(each for each in ALGORITHMS if _evaluates(each))
         found[name] = [Usage(setting, owners)]
@@ -120,11 +127,12 @@ def make_algorithm(
         learner = make(**{setting: value for setting, value in defaults.items() if setting in wanted} | {**given})
         found = {setting: vars(learner)[setting] for setting in known}
         return learner, {setting: value for setting, value in found.items() if value is not None}
-    usual: str | None = "monte-carlo"
+    usual: str | None = defaults.get("evaluation", "monte-carlo")
     settings = {k: v for k, v in defaults.items() if k in known} | {**given}
     if name == "aapi":
         alone = {} if "evaluation" not in given else {"exploration": "none"}
         settings, usual = {**settings, **AAPI_SETTINGS, **alone, **given}, None
+        settings = {k: v for k, v in settings.items() if k != "evaluation" or k in given}
     evaluate, settings = _evaluation(usual, given, settings, word)
     arguments = {k: v for k, v in settings.items() if k not in ("evaluation", *_evaluation_settings())}
     more = {} if evaluate is None else {"evaluate": evaluate}

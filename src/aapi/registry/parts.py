@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from aapi.errors import InvalidInput, did_you_mean, one_line
+from aapi.registry.problems import SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +72,8 @@ PARTS: dict[str, dict[str, str]] = {
         "predicted": "aapi.improvement.side_information:Predicted",
     },
     "exploration": {
+        "expeditions": "aapi.exploration.expeditions:Expeditions",
+        "thompson": "aapi.exploration.thompson:ThompsonSampling",
         "discovery": "aapi.exploration.discovery:Discovery",
         "posterior": "aapi.exploration.budgeted:PosteriorSampling",
         "fewest-visits": "aapi.exploration.budgeted:FewestVisits",
@@ -104,12 +107,11 @@ FIELDS = {
 }  # fmt: skip
 OR_NUMBERS = ("phase_length", "step_size", "epsilon")  # fields of parts in which a number will do
 # What the commands that take an algorithm have for options of their own; no setting can have such a name.
-COMMAND_OPTIONS = frozenset({
-    "actions", "algorithm", "branching", "checkpoint_every", "command", "continuing", "copies", "environment",
-    "features", "help", "high", "json", "limit", "low", "model_seed", "no_prune", "out", "overwrite", "parser",
-    "problem", "processes", "resume", "run", "runs", "save", "search", "seed", "servers", "size", "states", "steps",
-    "tensorboard", "threads", "trials", "workers",
-})  # fmt: skip
+COMMAND_OPTIONS = SIZES.keys() | {
+    "algorithm", "checkpoint_every", "command", "continuing", "copies", "environment", "features", "help", "high",
+    "json", "limit", "low", "no_prune", "out", "overwrite", "parser", "problem", "processes", "resume", "run", "runs",
+    "save", "search", "seed", "steps", "tensorboard", "threads", "trials", "workers",
+}  # fmt: skip
 
 
 def number_or_decay(text: str) -> float | str:

@@ -15,7 +15,7 @@ from aapi.report.ablation import Ablation, Column, ProblemKey, ablations, row_st
 from aapi.report.ablation_effects import ablation_effects
 from aapi.report.formatting import axis_position, format_range, format_setting, format_settings
 from aapi.report.sentences import sentences
-from aapi.report.stored import decompositions, learner_traces, read_curve
+from aapi.report.stored import decompositions, growths, learner_traces, read_curve
 from aapi.report.tables import failures, format_choice
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aapi.experiments.store import Session, Store
     from aapi.experiments.summary import Comparison, Row, Sensitivity, Summary
     from aapi.json_types import Json
-    from aapi.report import page_data
+    from aapi.report import page_data, theory_data
     from aapi.report.stored import Diagnostic
 
 # Points of a curve, and phases × states of a run: less and less, for pages that would be too large.
@@ -45,9 +45,10 @@ def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DE
     status, styles = session_status(store), row_styles(summary.rows)
     running = status is not None and status["state"] == "running"
     traces, parts = list(learner_traces(store, summary.rows)), list(decompositions(store, summary.rows))
+    grown = list(growths(store, summary.rows))
     return {
         "sentences": sentences(summary) if summary.rows else [],
-        "notices": [*failures(summary, missing=not running), *_failed_diagnostics(traces, parts)],
+        "notices": [*failures(summary, missing=not running), *_failed_diagnostics(traces, parts, grown)],
         "detail": {"points": points, "cells": cells, "full": detail == DETAILS[0]},
         "status": status,
         "styles": {label: cast("page_data.StyleData", asdict(style)) for label, style in styles.items()},
@@ -57,6 +58,7 @@ def build_page_data(store: Store, summary: Summary, detail: tuple[int, int] = DE
         "sensitivity": list(_tuned_points(summary, summary.sensitivity)),
         "by_scale": list(_tuned_points(summary, summary.scaled)),
         "decompositions": [_decomposition(each) for each in parts if points and not each.error],
+        "growth": [_growth(each) for each in grown if not each.error],
         "traces": [_trace(run, cells) for run in traces if cells and "visits" in run.trace.tables],
         "sessions": [_session(session, running) for session in store.sessions()],
     }
@@ -156,18 +158,27 @@ def _tuned_points(summary: Summary, candidates: Sequence[Sensitivity]) -> Iterat
         }  # fmt: skip
 
 
-def _failed_diagnostics(traces: Sequence[Diagnostic], parts: Sequence[Diagnostic]) -> Iterator[str]:
+def _failed_diagnostics(
+    traces: Sequence[Diagnostic], parts: Sequence[Diagnostic], grown: Sequence[Diagnostic]
+) -> Iterator[str]:
     for run in traces:
         if run.error:
             yield f"{run.algorithm} on {run.problem} has no learner trace: {run.error}"
     for each in parts:
         if each.error:
             yield f"the regret of {each.algorithm} on {each.problem} could not be decomposed: {each.error}"
+    for each in grown:
+        if each.error:
+            yield f"{each.algorithm} on {each.problem}: {each.error}"
 
 
-def _decomposition(parts: Diagnostic) -> page_data.RegretDecomposition:
+def _decomposition(parts: Diagnostic) -> theory_data.RegretDecomposition:
     found = {"problem": parts.problem, "algorithm": parts.algorithm, **parts.regret}
-    return cast("page_data.RegretDecomposition", _rounded(cast("Json", found), PART_DIGITS))
+    return cast("theory_data.RegretDecomposition", _rounded(cast("Json", found), PART_DIGITS))
+
+
+def _growth(grown: Diagnostic) -> theory_data.RegretGrowth:
+    return cast("theory_data.RegretGrowth", _rounded(cast("Json", grown.growth), DIGITS))
 
 
 def _rounded(value: Json, digits: int) -> Json:

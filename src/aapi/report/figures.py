@@ -17,7 +17,8 @@ from aapi.experiments.summary import Row, Sensitivity, Summary, summarise
 from aapi.report.ablation import Ablation, ProblemKey, ablations, row_styles
 from aapi.report.formatting import axis_position, candidate_text, format_score
 from aapi.report.panels import FORMATS, INK, WIDTHS, draw_band, draw_line, drawing, make_folder, write_panels
-from aapi.report.stored import read_curve
+from aapi.report.stored import growths, read_curve
+from aapi.report.theory_figures import growth_panels
 
 if TYPE_CHECKING:
     import os
@@ -64,6 +65,8 @@ def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> I
             yield f"{name}-scores", panels
             rows = [row for row in rows if row.plan.algorithm in ablation.shown]  # there are too many for all
         yield from _curve_figures(store, rows, name, look, log_steps)
+    if growth := _growth_panels(store, summary):
+        yield "growth", growth
     usual = [v for v in summary.sensitivity if v["reward_scale"] == 1.0 and v["mean"] is not None]
     if usual:
         groups = group_by(usual, lambda value: value["problem"])
@@ -72,6 +75,13 @@ def _figures(store: Store, summary: Summary, look: Styles, log_steps: bool) -> I
     if scored:
         groups = group_by(scored, lambda value: value["algorithm"])
         yield "reward-scale", {name: partial(_draw_scales, mine, look[name]) for name, mine in groups.items()}
+
+
+def _growth_panels(store: Store, summary: Summary) -> Panels:
+    """Regret in hindsight, of problems whose rewards change."""
+    found = [each.growth for each in growths(store, summary.rows) if not each.error]
+    problems = group_by(found, lambda growth: growth["problem"])
+    return growth_panels({name: {each["algorithm"]: each for each in mine} for name, mine in problems.items()})
 
 
 class _Line(NamedTuple):

@@ -11,7 +11,7 @@ from aapi.experiments.summary import summarise
 from aapi.files import atomic_write
 from aapi.report.markdown import markdown_page
 from aapi.report.page import page
-from aapi.report.stored import decompositions
+from aapi.report.stored import decompositions, growths
 
 if TYPE_CHECKING:
     import os
@@ -25,8 +25,9 @@ def write_pages(folder: str | os.PathLike[str]) -> tuple[Path, Path]:
             raise InvalidInput(f"nothing was planned in {folder} yet: aapi reproduce and aapi sweep do")
         commands = [session["command"] for session in store.sessions()]
         summary = summarise(store, plans)
-        parts = list(decompositions(store, summary.rows))
-        made = {"report.html": page(store, summary), "results.md": markdown_page(summary, commands, parts).encode()}
+        parts, grown = list(decompositions(store, summary.rows)), list(growths(store, summary.rows))
+        text = markdown_page(summary, commands, parts, grown)
+        made = {"report.html": page(store, summary), "results.md": text.encode()}
     for name, content in made.items():
         with atomic_write(Path(folder) / name) as file:
             file.write(content)

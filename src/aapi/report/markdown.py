@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aapi.experiments.plan import titled
 from aapi.report.ablation import Ablation, ablations
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.formatting import candidate_text, format_interval, format_score, format_settings
+from aapi.report.formatting import candidate_text, format_interval, format_number, format_score, format_settings
 from aapi.report.tables import by_scale, failures, format_choice, format_regret, format_scores
 from aapi.statistics import compare_all
 from aapi.theory import PARTS
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from aapi.statistics import Interval
 
 
-def markdown_page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic] = ()) -> str:
-    """The page. commands: those that made the runs; parts: of regret."""
-    return "\n".join([*_page(summary, commands, parts), ""])
+def markdown_page(
+    summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic] = (), grown: Sequence[Diagnostic] = ()
+) -> str:
+    """The page. commands: those that made the runs; parts: of regret; grown: regret for several T."""
+    return "\n".join([*_page(summary, commands, parts, grown), ""])
 
 
-def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic]) -> Iterator[str]:
+def _page(
+    summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic], grown: Sequence[Diagnostic]
+) -> Iterator[str]:
     yield "# Results"
     yield ""
     made = ", ".join(f"`{command}`" for command in dict.fromkeys(commands))
@@ -41,6 +45,8 @@ def _page(summary: Summary, commands: Sequence[str], parts: Sequence[Diagnostic]
         yield from ("", "## Sensitivity to what was tuned", "", *sensitivity_lines(summary.sensitivity))
     if found := [each for each in parts if not each.error]:
         yield from ("", "## Where regret comes from", "", *decomposition_lines(found))
+    if growths := [each for each in grown if not each.error]:
+        yield from ("", "## Regret where rewards change", "", *growth_lines(growths))
     if failed := list(failures(summary)):
         yield from ("", "## Failed and missing runs", "", *(f"- {line}" for line in failed))
 
@@ -81,22 +87,22 @@ def comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def share_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Algorithms down, problems across: mean and worst run, as shares of λ*."""
+    """Algorithms down, problems across: mean and worst run, as shares of λ*; and of how many runs, where of fewer."""
     problems = list(dict.fromkeys(row.plan.problem for row in rows))
-    by_place = {(row.plan.algorithm, row.plan.problem): row for row in rows}
+    by_place, most = {(row.plan.algorithm, row.plan.problem): row for row in rows}, max(row.plan.runs for row in rows)
     lines = [
-        (algorithm, *(_share(by_place.get((algorithm, problem))) for problem in problems))
+        (algorithm, *(_share(by_place.get((algorithm, problem)), most) for problem in problems))
         for algorithm in dict.fromkeys(row.plan.algorithm for row in rows)
     ]
     yield from _table(("", *problems), lines)
 
 
-def _share(row: Row | None) -> str:
-    """Mean and worst run, as shares of λ*; nothing where an algorithm was not run."""
+def _share(row: Row | None, most: int) -> str:
+    """Mean and worst run, as shares of λ*; nothing where an algorithm was not run. most: runs that others have."""
     if row is None or row.plan.optimal_gain is None:
         return ""
-    found = row.averages / row.plan.optimal_gain
-    return f"{found.mean():.3f} ({found.min():.3f})"
+    found, runs = row.averages / row.plan.optimal_gain, row.plan.runs
+    return f"{found.mean():.3f} ({found.min():.3f})" + (f", {runs} run{'s' if runs > 1 else ''}" if runs < most else "")
 
 
 def pair_lines(rows: Sequence[Row]) -> Iterator[str]:
@@ -178,6 +184,24 @@ def decomposition_lines(parts: Sequence[Diagnostic]) -> Iterator[str]:
         lines.append((each.problem, each.algorithm, str(each.regret["runs"]), *totals))
     names = ("regret", "noise", "pseudo-regret", "R1", "R2", "confinement", "not evaluated")
     yield from _table(("problem", "algorithm", "runs", *names), lines)
+
+
+def growth_lines(grown: Sequence[Diagnostic]) -> Iterator[str]:
+    """Exponents of regret, and its means for the least and the largest T."""
+    yield (
+        "Regret against the best fixed policy in hindsight, over doublings of T; p in regret ~ T^p, with a 95 % "
+        "interval over runs (docs/theory.md)."
+    )
+    yield ""
+    lines = []
+    for each in grown:
+        growth = each.growth
+        p, means, steps = growth["exponent"], growth["regret"]["mean"], growth["steps"]
+        shown = "" if p["lower"] is None else f" [{p['lower']:.2f}, {p['upper']:.2f}]"
+        ends = (f"{format_number(means[place])} at {steps[place]:,}" for place in (0, -1))
+        lines.append((each.problem, each.algorithm, str(growth["runs"]), f"{p['estimate']:.2f}{shown}", *ends))
+    head = ("problem", "algorithm", "runs", "p", "regret at the least T", "at the largest")
+    yield from _table(head, lines)
 
 
 def scale_lines(rows: Sequence[Row]) -> Iterator[str]:

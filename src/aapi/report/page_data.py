@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-Numbers = list[float | None]  # None where a number does not exist
+from aapi.report.theory_data import Numbers, RegretDecomposition, RegretGrowth  # noqa: TC001 - tools/page_types.py
 
 
 class PageData(TypedDict):
@@ -21,6 +21,7 @@ class PageData(TypedDict):
     sensitivity: list[TunedPoint]
     by_scale: list[TunedPoint]
     decompositions: list[RegretDecomposition]
+    growth: list[RegretGrowth]
     traces: list[TraceData]
     sessions: list[SessionData]
 
@@ -161,88 +162,6 @@ class TunedPoint(TypedDict):
     runs: int
     failed: int
     chosen: bool
-
-
-class BandData(TypedDict):
-    """Means over runs with 95 % intervals, point by point."""
-
-    mean: Numbers
-    lower: Numbers
-    upper: Numbers
-
-
-class TotalData(TypedDict):
-    """A mean over runs with its 95 % interval."""
-
-    mean: float | None
-    lower: float | None
-    upper: float | None
-
-
-class PartCurves(TypedDict):
-    """Sums over phases so far, at the ends of phases. Parts that are 0 are left out. Equations: docs/theory.md."""
-
-    steps: list[int]
-    regret: BandData
-    noise: BandData
-    pseudo_regret: BandData
-    estimation: BandData
-    online_learning: BandData
-    confinement: NotRequired[BandData]
-    unevaluated: NotRequired[BandData]
-
-
-class ErrorCurves(TypedDict):
-    """Norms of Q̂_k − Q_{π_k} at the ends of evaluated phases: sup, and mean squares under μ_*⊗π_* and μ_*⊗π_k."""
-
-    steps: list[int]
-    sup: BandData
-    optimal: BandData
-    current: BandData
-    span: BandData
-
-
-class OnlineTerms(TypedDict):
-    """Regret of online learning and the terms of its bound in each state, means over runs, times τ μ_*(x)."""
-
-    regret: Numbers
-    stability: Numbers
-    regularisation: Numbers
-    movement: Numbers
-    prediction: Numbers
-    bound: Numbers
-    exceeded: int
-
-
-class BoundCheckData(TypedDict):
-    """What a lemma bounds, as measured, and its bound; where there is none, `reason` says why."""
-
-    name: str
-    statement: str
-    measured: float | None
-    bound: float | None
-    reason: str
-    holds: bool | None
-
-
-class RegretParts(TypedDict):
-    """Where regret comes from. multichain: phases whose gain depends on the state; stiff: whose Q is too large."""
-
-    runs: int
-    multichain: int
-    stiff: int
-    totals: dict[str, TotalData]
-    curves: PartCurves
-    errors: ErrorCurves
-    online_learning: OnlineTerms | None
-    pairs: list[BoundCheckData]
-
-
-class RegretDecomposition(RegretParts):
-    """The same of one algorithm on one problem."""
-
-    problem: str
-    algorithm: str
 
 
 class StateSpace(TypedDict):

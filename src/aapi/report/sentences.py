@@ -150,7 +150,7 @@ def _ranking(rows: Sequence[Row], algorithms: Sequence[str]) -> str:
 
 def _why_no_score(rows: Sequence[Row]) -> str:
     if any(row.plan.optimal_gain is None for row in rows):
-        return "The optimum of these problems is not known, so there is no regret to report."
+        return "The optimum of these problems is not known, so the table has no regret."
     if all(row.rewards is None for row in rows):
         return "How near the optimum that is cannot be said before there are runs."
     return "On these problems no policy earns more than acting at random."

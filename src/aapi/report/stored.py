@@ -1,4 +1,4 @@
-"""What the store holds of the rows of a summary: learning curves, learner traces, and regret decompositions."""
+"""What the store holds of the rows of a summary: learning curves, learner traces, parts and growth of regret."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from aapi.experiments.diagnostics import decomposition_key
+from aapi.experiments.diagnostics import decomposition_key, growth_key
 from aapi.experiments.trace import LearnerTrace, median_run, stored_trace
-from aapi.report.page_data import RegretParts
+from aapi.report.theory_data import RegretGrowth, RegretParts
 from aapi.statistics import deviation
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from aapi.experiments.store import Store
     from aapi.experiments.summary import Row
+    from aapi.json_types import JsonObject
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 POINTS = 120
@@ -59,7 +60,7 @@ def _thinned(grid: NDArray[np.int64], points: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """What is stored of an algorithm on a problem: a learner trace; or a regret decomposition, in its `about`."""
+    """What is stored of an algorithm on a problem: a learner trace; or parts or growth of regret, in its `about`."""
 
     problem: str
     algorithm: str
@@ -73,8 +74,17 @@ class Diagnostic:
     @property
     def regret(self) -> RegretParts:
         """The parts of regret."""
+        return cast("RegretParts", self._about(RegretParts))
+
+    @property
+    def growth(self) -> RegretGrowth:
+        """Regret for several T."""
+        named: JsonObject = {"problem": self.problem, "algorithm": self.algorithm}
+        return cast("RegretGrowth", named | self._about(RegretGrowth))
+
+    def _about(self, wanted: type) -> JsonObject:
         about = self.trace.about
-        return cast("RegretParts", {name: about[name] for name in RegretParts.__annotations__ if name in about})
+        return {name: about[name] for name in wanted.__annotations__ if name in about}
 
 
 def learner_traces(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic]:
@@ -87,6 +97,14 @@ def decompositions(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic]:
     return _each(
         store, rows,
         lambda row: None if row.chosen is None else decomposition_key(row.plan.candidates[row.chosen], row.plan.seed),
+    )  # fmt: skip
+
+
+def growths(store: Store, rows: Sequence[Row]) -> Iterator[Diagnostic]:
+    """How the regret of each grows with T, where rewards change."""
+    return _each(
+        store, rows,
+        lambda row: None if row.chosen is None else growth_key(row.plan.candidates[row.chosen], row.plan.seed),
     )  # fmt: skip
 
 

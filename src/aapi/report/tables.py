@@ -5,23 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aapi.experiments.plan import group_by
-from aapi.experiments.summary import Row, Summary, mean_score
+from aapi.experiments.summary import Row, Summary, best_tuned, mean_score
+from aapi.experiments.zoo_studies import ZOO_STUDIES
 from aapi.report.formatting import format_setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+SHARES_HEAD = ("problem", "algorithm", "share", "worst", "ratio", "lost")
 HEAD = ("problem", "algorithm", "chosen", "reward ± std", "of λ*", "regret", "time")
 
 
 def closing_tables(summary: Summary) -> Iterator[str]:
     """A table for each study; where problems were tuned together, one line for each algorithm and reward scale."""
+    zoo = {name for names in ZOO_STUDIES.values() for name in names}
+    best = best_tuned([row for row in summary.rows if row.plan.study in zoo])
     for study, rows in summary.studies.items():
         first = rows[0].plan
         others = f"{first.tuning_runs} other{'s' if first.tuning_runs > 1 else ''}"
         tuned = f", tuned on {others}" if any(row.plan.is_tuned for row in rows) else ""
         yield f"\n{study}: {first.runs} runs{tuned}"
-        if any(row.plan.shared_tuning for row in rows):
+        if study in zoo:
+            yield from aligned([SHARES_HEAD, *_shares(rows, best)], right=(2, 3, 4, 5))
+            yield "share: of λ*, or, where λ* ≤ 0, of the way to it from acting at random;"
+            yield "ratio: to the best tuned algorithm's share; lost: runs below half of the mean"
+        elif any(row.plan.shared_tuning for row in rows):
             yield "score: 0 is acting at random, 1 the optimum; mean ± its error, and the worst"
             yield from aligned(_shared_choice(rows), right=(3, 4))
         else:
@@ -73,6 +81,15 @@ def _line(row: Row) -> tuple[str, ...]:
     label = plan.problem + ("" if plan.reward_scale == 1.0 else f" ×{plan.reward_scale:g}")
     earned = "no run" if rewards is None else f"{rewards.mean.estimate:.4g} ± {rewards.std:.2g}"
     return label, plan.algorithm, format_choice(row), earned, *format_regret(row)
+
+
+def _shares(rows: Sequence[Row], best: dict[str, float]) -> Iterator[tuple[str, ...]]:
+    """Mean and worst share of each row, how that compares with the best tuned rival, and runs that were lost."""
+    for row in rows:
+        shares, rival = row.shares, best.get(row.plan.problem, 0.0)
+        mean, worst = (f"{shares.mean():.3f}", f"{shares.min():.3f}") if shares.size else ("no run", "")
+        ratio = f"{shares.mean() / rival:.3f}" if shares.size and rival > 0.0 else ""
+        yield row.plan.problem, row.plan.algorithm, mean, worst, ratio, f"{row.lost} of {len(shares)}"
 
 
 def _shared_choice(rows: Sequence[Row]) -> list[tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from aapi.report.panels import INK, Legend, Panel, Panels, draw_band, draw_line,
 from aapi.statistics import ConfidenceBand, confidence_band
 from aapi.theory import Examination, mixing_bound, printed_constant, proven_constant
 from aapi.theory.bounds import DELTA
-from aapi.theory.summary import online_terms
+from aapi.theory.summary import growth_summary, online_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from aapi.report.theory_data import RegretGrowth
     from aapi.theory import Growth
 
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY = (
@@ -54,8 +55,18 @@ def write_growth_figure(
     panels: Mapping[str, Mapping[str, Growth]], path: Path, *, formats: Sequence[str] = ("pdf", "png")
 ) -> list[Path]:
     """Draw the growth of regret, one panel for each title and one line for each algorithm. path: without its ending."""
-    drawn = {title: partial(_draw_growth, growths, exponents=len(panels) == 1) for title, growths in panels.items()}
+    drawn = growth_panels({title: _drawn(growths) for title, growths in panels.items()})
     return write_panels([(path, drawn, "one-column" if len(panels) == 1 else "two-column")], formats, progress=False)
+
+
+def growth_panels(growths: Mapping[str, Mapping[str, RegretGrowth]]) -> Panels:
+    """Panels by title, each with a line for each algorithm; their exponents are in the legend where there is one."""
+    return {title: partial(_draw_growth, each, exponents=len(growths) == 1) for title, each in growths.items()}
+
+
+def _drawn(growths: Mapping[str, Growth]) -> dict[str, RegretGrowth]:
+    """What is drawn of them, as it is stored."""
+    return {name: cast("RegretGrowth", growth_summary(growth)) for name, growth in growths.items()}
 
 
 def _theory_figures(examined: Examination) -> Iterator[tuple[str, Panels]]:
@@ -80,7 +91,7 @@ def _theory_figures(examined: Examination) -> Iterator[tuple[str, Panels]]:
         yield "relative-q", {"how Q changes with the policy": partial(_draw_relative_q, examined)}
     panels = {}
     if examined.growth:
-        panels["regret, with τ ~ T^⅔"] = partial(_draw_growth, examined.growth)
+        panels["regret, with τ ~ T^⅔"] = partial(_draw_growth, _drawn(examined.growth))
     if examined.exact:
         panels["exact Q, τ = 1"] = partial(_draw_exact, examined)
     if panels:
@@ -116,7 +127,7 @@ def _draw_noise(examined: Examination, axes: Axes, legend: Legend) -> None:
     ours = analysis.noise.bound(DELTA).max(axis=0)
     if np.isfinite(ours).all():
         (legend["by Poisson's equation"],) = axes.plot(steps, ours, color=GREEN, linestyle="--")
-    if (time := known.contraction_time) is not None:
+    if (time := known.contraction_time) is not None and not analysis.mdp.has_random_rewards:
         theirs = [known.reward_range * mixing_bound(time, k, t, DELTA) for k, t in enumerate(steps, 1)]
         (legend["the paper's lemma"],) = axes.plot(steps, theirs, color=RED)
     _label_steps(axes)
@@ -180,16 +191,23 @@ def _draw_relative_q(examined: Examination, axes: Axes, legend: Legend) -> None:
     axes.set(xlabel="max ‖π_k − π_{k−1}‖₁", ylabel="max |Q_k − Q_{k−1}|", xscale="log", yscale="log")
 
 
-def _draw_growth(growths: Mapping[str, Growth], axes: Axes, legend: Legend, exponents: bool = True) -> None:
-    style = styles(growths)
+def _draw_growth(growths: Mapping[str, RegretGrowth], axes: Axes, legend: Legend, exponents: bool = True) -> None:
+    style, lowest = styles(growths), min((growth["fitted"][-1] or 0.0 for growth in growths.values()), default=0.0)
     for name, growth in growths.items():
-        found = confidence_band(growth.regrets.T)
+        band = growth["regret"]
+        mean, lower, upper = (np.array(band[part], dtype=float) for part in ("mean", "lower", "upper"))
         axes.errorbar(
-            growth.steps, found.mean, yerr=[found.mean - found.lower, found.upper - found.mean], marker="o",
-            color=style[name].colour, linestyle="", markersize=2.5, capsize=1.5,
+            growth["steps"], mean, yerr=[mean - lower, upper - mean], marker="o", color=style[name].colour,
+            linestyle="", markersize=2.5, capsize=1.5,
         )  # fmt: skip
-        label = f"{name}: T^{growth.exponent.estimate:.2f}" if exponents else name
-        legend[label] = draw_line(axes, growth.steps, growth.at(growth.steps), style[name])
+        power, fitted = f"T^{growth['exponent']['estimate']:.2f}", np.array(growth["fitted"], dtype=float)
+        legend[f"{name}: {power}" if exponents else name] = draw_line(axes, growth["steps"], fitted, style[name])
+        if not exponents:  # the legend is shared: they stand at the lines' ends, above them, or below the lowest
+            place = (0, -11) if fitted[-1] <= lowest else (0, 4)
+            axes.annotate(
+                power, (growth["steps"][-1], fitted[-1]), xytext=place, textcoords="offset points", ha="right",
+                fontsize=6, color=style[name].colour,
+            )  # fmt: skip
     axes.set(xlabel="T", ylabel="regret", xscale="log", yscale="log")
 
 

@@ -51,7 +51,8 @@ class Stretch:
     policy: π_k, what is learnt so far; behaviour: another policy that acts in this stretch, such as an exploration.
     exploring: the runs in which that is so, (runs,), if this is an exploration.
     limits: end the stretch early as soon as some pair was visited limits(x, a) times in it, (runs, states, actions);
-        for simulations of one run, whose states are countable.
+        for simulations of one run, whose states are countable. look_ahead: end it later, when such a pair is about to
+        be taken once more. That step is not taken, and the random number for its action is not spent.
     rule: acts in place of a policy, and learns meanwhile; `policy` is then what was learnt before.
     """
 
@@ -62,6 +63,7 @@ class Stretch:
     behaviour: Policy = None
     exploring: NDArray[np.bool_] | None = None
     limits: NDArray[np.int64] | None = None
+    look_ahead: bool = False
     rule: StepRule | None = None
 
     @property

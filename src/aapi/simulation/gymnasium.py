@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gymnasium.spaces import Discrete
-    from numpy.typing import NDArray
 
     from aapi.approximation import Policy, QSpace
     from aapi.approximation.space import Actor
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from aapi.environments.continuing import Episode
     from aapi.environments.copies import Copies
     from aapi.environments.observations import Encoder
+    from aapi.files import CtrlC
     from aapi.gymnasium_types import Observation
     from aapi.simulation.data import StepRule, Stretch
 
@@ -59,6 +59,36 @@ class RuleActor:
 
     def _choose(self, state: Any) -> int:
         return int(self._rule.choose(*self._learnt, state, draw(self._stream)))
+
+
+class Limits:
+    """The limits of a stretch, of which some steps were taken already. met: whether it is over."""
+
+    def __init__(self, stretch: Stretch, space: QSpace, states: AnyArray, actions: AnyArray) -> None:
+        limits, self.look_ahead = np.asarray(stretch.limits), stretch.look_ahead
+        space.require_countable("limits of visits need")
+        if limits.shape != space.shape(1):
+            raise InvalidInput(f"limits must be of shape {space.shape(1)}, not {limits.shape}")
+        self.left = np.array(limits[0], dtype=np.int64)
+        self.least = 0 if self.look_ahead else 1  # with less it is over
+        np.subtract.at(self.left, (states, actions), 1)
+        self.met = bool((self.left[states, actions] < self.least).any())
+        self.spent = set(np.flatnonzero((self.left <= 0).any(axis=1)).tolist())  # states where to look
+
+    def prevent(self, state: Any, act: Actor, stream: Streams) -> bool:
+        """Whether the stretch ends before the next step: the action is looked at, and will be the same if not."""
+        if self.look_ahead and state in self.spent:
+            unspent = stream.copy()
+            self.met = bool(self.left[state, act(state)] <= 0)
+            stream[:] = unspent
+        return self.look_ahead and self.met
+
+    def count(self, state: Any, action: int) -> None:
+        """Take in a step."""
+        left = self.left[state, action] = int(self.left[state, action]) - 1
+        if left <= 0:
+            self.spent.add(int(state))
+            self.met = self.met or left < self.least
 
 
 class GymnasiumSimulation:
@@ -112,13 +142,15 @@ class GymnasiumSimulation:
 
     def reset(self, seed: int | None = None) -> None:
         """Start the environment."""
-        try:
-            observations = self._environment().reset(seed)
-        except InvalidInput:
-            raise
-        except Exception as error:
-            raise InvalidInput(f"the environment raised {one_line(error)} on reset") from error
-        self.current = [self.encoded(observation) for observation in observations]
+        with uninterrupted() as ctrl_c:
+            ctrl_c.patient = False
+            try:
+                observations = self._environment().reset(seed)
+            except InvalidInput:
+                raise
+            except Exception as error:
+                raise InvalidInput(f"the environment raised {one_line(error)} on reset") from error
+            self.current = [self.encoded(observation) for observation in observations]
 
     def whole(self, steps: int) -> int:
         """So many steps, or more, such that every copy has taken as many."""
@@ -136,52 +168,39 @@ class GymnasiumSimulation:
         steps = self.whole(stretch.steps)
         if stretch.start == self.time:
             self.begin(steps)
-        left = self._left(stretch)
-        last, met = min(steps, self.whole(self.filled + most)), self._is_met(left)
-        while self.filled < last and not (met and self.filled % self.copies == 0):
+        past = self.states[0, : self.filled], self.actions[0, : self.filled]
+        limits = None if stretch.limits is None else Limits(stretch, self.space, *past)
+        last = min(steps, self.whole(self.filled + most))
+        while self.filled < last and (limits is None or not limits.met or self.filled % self.copies):
             before = self.filled
-            self._take(policy, actor, min(self.whole(STRIDE), last - self.filled), left)
-            met = self._is_met(left)
+            self._take(policy, actor, min(self.whole(STRIDE), last - self.filled), limits)
             self.watch(self.filled - before)
         last_state = self._in_turn() if self.copies == 1 else [self._in_turn()]
         taken = slice(0, self.filled)
         rewards = self.rewards[:, taken]
         return PhaseData(
             self.states[:, taken], self.actions[:, taken], rewards, np.array(last_state),
-            rewards.sum(axis=1, keepdims=True), np.array([self.filled]), self.time, met or self.filled == steps,
-            self.streams,
+            rewards.sum(axis=1, keepdims=True), np.array([self.filled]), self.time,
+            self.filled == steps or (limits is not None and limits.met), self.streams,
         )  # fmt: skip
 
-    def _left(self, stretch: Stretch) -> NDArray[np.int64] | None:
-        """What the steps before a pause have left of a stretch's limits."""
-        if stretch.limits is None:
-            return None
-        self.space.require_countable("limits of visits need")
-        if np.shape(stretch.limits) != self.space.shape(1):
-            raise InvalidInput(f"limits must be of shape {self.space.shape(1)}, not {np.shape(stretch.limits)}")
-        left = np.array(stretch.limits[0], dtype=np.int64)
-        np.subtract.at(left, (self.states[0, : self.filled], self.actions[0, : self.filled]), 1)
-        return left
+    def _take(self, policy: Policy, rule: RuleActor | None, steps: int, limits: Limits | None) -> None:
+        """Take some steps of the stretch under way, until a limit is met and all copies have taken as many.
 
-    def _is_met(self, left: NDArray[np.int64] | None) -> bool:
-        """Whether a limit was met before a pause: the stretch is over then."""
-        return left is not None and bool(
-            (left[self.states[0, : self.filled], self.actions[0, : self.filled]] <= 0).any()
-        )
-
-    def _take(self, policy: Policy, rule: RuleActor | None, steps: int, left: NDArray[np.int64] | None) -> None:
-        """Take some steps of the stretch under way, until a limit is met and all copies have taken as many."""
+        Ctrl-C waits until the step under way was taken and learnt from; a second one does not wait for an environment.
+        """
         env = self._environment()
         act = self.space.actor(policy, self.streams[0])
         start = int(cast("Discrete[Any]", env.action_space).start)
-        if isinstance(env, VectorCopies):
-            self._take_at_once(env, act, rule, start, steps, left)
-        else:
-            self._take_in_turn(cast("LocalCopies", env), act, rule, start, steps, left)
+        with uninterrupted() as ctrl_c:
+            if isinstance(env, VectorCopies):
+                self._take_at_once(env, act, rule, start, steps, limits, ctrl_c)
+            else:
+                self._take_in_turn(cast("LocalCopies", env), act, rule, start, steps, limits, ctrl_c)
 
     def _take_in_turn(
-        self, env: LocalCopies, act: Actor, rule: RuleActor | None, start: int, steps: int,
-        left: NDArray[np.int64] | None,
+        self, env: LocalCopies, act: Actor, rule: RuleActor | None, start: int, steps: int, limits: Limits | None,
+        ctrl_c: CtrlC,
     ) -> None:  # fmt: skip
         encode, current = self.encode, list(cast("list[Any]", self.current))
         copy = turn = self.filled % self.copies
@@ -189,14 +208,16 @@ class GymnasiumSimulation:
         seen: list[Any] = []  # lists: an item of an array takes half a microsecond
         taken: list[int] = []
         earned: list[Any] = []
-        reading, met = False, self._is_met(left)
+        reading = False
         try:
             for copy, step in itertools.islice(turns, turn, turn + steps):
                 state = current[copy]
+                if limits is not None and copy == 0 and limits.prevent(state, act, self.streams[0]):
+                    break
                 action = act(state) if rule is None else rule.act(copy, state)
-                reading = False
+                reading = ctrl_c.patient = False
                 observation, reward, _, _, info = step(start + action)
-                reading = True
+                reading = ctrl_c.patient = True
                 after = encode(observation)
                 seen.append(state)
                 taken.append(action)
@@ -206,11 +227,12 @@ class GymnasiumSimulation:
                     break
                 if "ended" in info:
                     self.episodes.append(info["ended"])
-                if left is not None:
-                    left[state, action] -= 1
-                    met = met or bool(left[state, action] <= 0)
-                    if met and copy == self.copies - 1:
+                if limits is not None:
+                    limits.count(state, action)
+                    if limits.met and copy == self.copies - 1:
                         break
+                if ctrl_c.pressed:
+                    break
         except BaseException as error:
             if not isinstance(error, Exception):  # an interrupt: the environment may be a step ahead
                 current[copy] = encode(env.envs[copy].observation)
@@ -221,37 +243,39 @@ class GymnasiumSimulation:
         self._account(seen, taken, earned, current)
 
     def _take_at_once(
-        self, env: VectorCopies, act: Actor, rule: RuleActor | None, start: int, steps: int,
-        left: NDArray[np.int64] | None,
+        self, env: VectorCopies, act: Actor, rule: RuleActor | None, start: int, steps: int, limits: Limits | None,
+        ctrl_c: CtrlC,
     ) -> None:  # fmt: skip
         encode, current = self.encode, list(cast("list[Any]", self.current))
         seen: list[Any] = []
         taken: list[int] = []
         earned: list[Any] = []
-        reading, between, met = False, True, self._is_met(left)
+        reading, between, over = False, True, False
         try:
             for _ in range(steps // self.copies):
-                with uninterrupted():
-                    reading = between = False
-                    if rule is None:
-                        actions = [act(state) for state in current]
-                    else:
-                        actions = [rule.act(copy, state) for copy, state in enumerate(current)]
-                    observations, rewards, ended = env.step([start + action for action in actions])
-                    reading = True
-                    after = [encode(observation) for observation in observations]
-                    if rule is not None:
-                        each = enumerate(zip(current, actions, rewards, after, strict=True))
-                        met = not all(rule.learn(copy, *step) for copy, step in each)
-                    seen += current
-                    taken += actions
-                    earned += rewards
-                    self.episodes += ended
-                    if left is not None:
-                        np.subtract.at(left, (current, actions), 1)
-                        met = met or bool((left[current, actions] <= 0).any())
-                    current, between = after, True
-                if met:
+                if limits is not None and limits.prevent(current[0], act, self.streams[0]):
+                    break
+                reading = between = False
+                if rule is None:
+                    actions = [act(state) for state in current]
+                else:
+                    actions = [rule.act(copy, state) for copy, state in enumerate(current)]
+                observations, rewards, ended = env.step([start + action for action in actions])
+                reading = True
+                after = [encode(observation) for observation in observations]
+                if rule is not None:
+                    each = enumerate(zip(current, actions, rewards, after, strict=True))
+                    over = not all(rule.learn(copy, *step) for copy, step in each)
+                seen += current
+                taken += actions
+                earned += rewards
+                self.episodes += ended
+                if limits is not None:
+                    for state, action in zip(current, actions, strict=True):
+                        limits.count(state, action)
+                    over = limits.met
+                current, between = after, True
+                if over or ctrl_c.pressed:
                     break
         except BaseException as error:
             self._account(seen, taken, earned, current)

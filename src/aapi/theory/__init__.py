@@ -16,7 +16,7 @@ from aapi.theory.errata import Erratum, find_errata
 from aapi.theory.evaluation_error import ERROR_NORMS, ErrorDecay, EvaluationErrors, error_decay
 from aapi.theory.examination import Examination, examine
 from aapi.theory.growth import Growth, doublings, exact_regret, regret_growth
-from aapi.theory.hindsight import Hindsight, hindsight
+from aapi.theory.hindsight import Hindsight, HindsightGrowth, growth_over_doublings, hindsight, hindsight_growth
 from aapi.theory.noise import NoiseScale, mixing_bound
 from aapi.theory.online_learning import OnlineLearning, lemma_eta, regret_and_bound
 from aapi.theory.phases import Comparator, make_comparator
@@ -25,11 +25,11 @@ from aapi.theory.relative_q import RelativeQ, printed_constant, proven_constant
 
 __all__ = [
     "ERROR_NORMS", "PARTS", "Analysis", "BoundCheck", "Comparator", "Constants", "Decomposition", "Erratum",
-    "ErrorDecay", "EvaluationErrors", "Examination", "Growth", "Hindsight", "NoiseScale", "OnlineLearning",
-    "RelativeQ", "Theorem", "analyse", "analysed_runs", "check_bounds", "constants", "decompose", "doublings",
-    "error_decay", "exact_regret", "examine", "find_errata", "hindsight", "lemma_eta", "make_comparator",
-    "mixing_bound", "printed_constant", "proven_constant", "recommended_phase_length", "regret_and_bound",
-    "regret_growth", "theorem",
+    "ErrorDecay", "EvaluationErrors", "Examination", "Growth", "Hindsight", "HindsightGrowth", "NoiseScale",
+    "OnlineLearning", "RelativeQ", "Theorem", "analyse", "analysed_runs", "check_bounds", "constants", "decompose",
+    "doublings", "error_decay", "exact_regret", "examine", "find_errata", "growth_over_doublings", "hindsight",
+    "hindsight_growth", "lemma_eta", "make_comparator", "mixing_bound", "printed_constant", "proven_constant",
+    "recommended_phase_length", "regret_and_bound", "regret_growth", "theorem",
 ]  # fmt: skip
 
 _RENAMED = {"find_slips": "find_errata", "Slip": "Erratum", "measured_pairs": "check_bounds", "Pair": "BoundCheck"}

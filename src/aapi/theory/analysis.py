@@ -92,12 +92,13 @@ def analyse(results: Result | Iterable[Result], against: ArrayLike | None = None
         same = result.env is first.env and result.algorithm == first.algorithm
         if not same or not np.array_equal(result.phase_ends, first.phase_ends):
             raise InvalidInput("results analysed together must be of one algorithm on one problem, equally long")
+        model = recorded(result)[1]
         for phases in exact_phases(result, fixed):
             multichain += int((~phases.unichain).sum())
             decompositions.append(decompose(phases, fixed))
             errors.append(evaluation_errors(phases, fixed))
             changes.append(relative_q(phases))
-            noise.append(noise_scale(phases))
+            noise.append(noise_scale(phases, model))
             game = attempt(refused, "online_learning", functools.partial(online_learning, phases, fixed))
             games += [] if game is None else [game]
     if first is None:

@@ -145,11 +145,14 @@ def _noise(analysis: Analysis, known: Constants) -> Iterator[BoundCheck]:
     noise = np.abs(analysis.decomposition.total("noise"))
     phases, steps = len(analysis.phase_ends), int(analysis.phase_ends[-1])
     time, why = known.contraction_time, known.refused.get("contraction_time", "")
+    if analysis.mdp.has_random_rewards:
+        time, why = None, "the paper's lemma is for rewards that are certain given state and action"
     bound = None if time is None else known.reward_range * mixing_bound(time, phases, steps, DELTA)
     statement = "|Σ (λ_π − r)| ≤ K t + 4 t (2 K T ln(T/δ))^½, t the contraction time"
     yield BoundCheck("noise", statement, float(noise.max()), bound, why)
     limits, why = analysis.noise.bound(DELTA)[:, -1], "under some policies the gain depends on the state"
-    statement = "|Σ (λ_π − r)| ≤ Σ span V + (½ ln(2/δ) Σ τ (span² V + max_x span² Q))^½"
+    widths = "(span V + w)² + max_x span² Q + 4 σ²" if analysis.mdp.has_random_rewards else "span² V + max_x span² Q"
+    statement = f"|Σ (λ_π − r)| ≤ Σ span V + (½ ln(2/δ) Σ τ ({widths}))^½"
     yield _closest("noise, by Poisson's equation", statement, noise, limits if np.isfinite(limits).all() else None, why)
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aapi.environments import ChangingRewards
+from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.evaluation import batched_q_values, exact_q_values
-from aapi.mdp import FiniteMDP, policy_values, solve
+from aapi.mdp import policy_values, solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from aapi.array_types import Array, Integers, Mask
+    from aapi.mdp import FiniteMDP
     from aapi.result import Record, Result
 
 RARE = 1e-9  # a probability of an action
@@ -114,10 +115,10 @@ def without_rare(policies: Array) -> Array:
 
 def recorded(result: Result) -> tuple[Record, FiniteMDP]:
     """What was recorded, and the model; or an error that says how to get them."""
-    if isinstance(result.env, ChangingRewards):
+    if result.mean_rewards is not None:
         raise InvalidInput("the rewards of this problem change from phase to phase: use aapi.theory.hindsight")
-    if not isinstance(result.env, FiniteMDP):
+    if isinstance(result.env, ContinuousProblem):
         raise InvalidInput(f"exact values need a finite model, and {result.env.name} has none")
     if result.record is None:
         raise InvalidInput("the result has no record of its phases: use aapi.run(…, record=True)")
-    return result.record, result.env
+    return result.record, result.env.dynamics

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from aapi.theory.analysis import Analysis
     from aapi.theory.bounds import BoundCheck
     from aapi.theory.examination import Examination
+    from aapi.theory.growth import Growth
+    from aapi.theory.hindsight import HindsightGrowth
 
 POINTS = 60  # of a curve
 TERMS = ("regret", "stability", "regularisation", "movement", "prediction", "bound")  # of online learning
@@ -58,15 +60,23 @@ def examination_summary(found: Examination) -> JsonObject:
             for name, decay in found.decays.items()
         },
         "theorem": found.theorem, "recommended_phase_length": found.phase_lengths,
-        "growth": {
-            name: {
-                "steps": growth.steps, "phase_lengths": growth.phase_lengths,
-                "regret": confidence_band(growth.regrets.T), "exponent": growth.exponent,
-            }
-            for name, growth in found.growth.items()
-        },
+        "growth": {name: growth_summary(growth) for name, growth in found.growth.items()},
         "exact": found.exact, "refused": found.refused,
     })  # fmt: skip
+
+
+def growth_summary(growth: Growth) -> JsonObject:
+    """Regret for several T, its exponent, and the regret that was fitted."""
+    return _json_object({
+        "runs": growth.regrets.shape[1], "steps": growth.steps, "phase_lengths": growth.phase_lengths,
+        "regret": confidence_band(growth.regrets.T), "exponent": growth.exponent, "fitted": growth.at(growth.steps),
+    })  # fmt: skip
+
+
+def hindsight_summary(found: HindsightGrowth) -> JsonObject:
+    """Growth where rewards change, by algorithm."""
+    growth = {name: growth_summary(each) for name, each in found.growth.items()}
+    return _json_object({"growth": growth, "gain_regret": found.gain_regret, "refused": found.refused})
 
 
 def online_terms(analysis: Analysis) -> dict[str, Array] | None:

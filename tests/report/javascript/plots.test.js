@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { describeCell, groupCells, scoreStyle } from "../../../src/aapi/report/assets/ablation.js";
 import { curveBands, linearMetric, paddedRange } from "../../../src/aapi/report/assets/curves.js";
+import { clipBand, exponentText } from "../../../src/aapi/report/assets/growth.js";
+import { makeBand } from "../../../src/aapi/report/assets/plots.js";
 import { meanOverProblems, sortPoints, valueAxis } from "../../../src/aapi/report/assets/sensitivity.js";
 import { clipErrors, missingBounds } from "../../../src/aapi/report/assets/theory.js";
 
@@ -85,4 +87,18 @@ test("reasons for missing bounds are given once", () => {
   const rlsvi = { algorithm: "rlsvi", pairs: [pair("noise", 1)] };
   assert.deepEqual(missingBounds([aapi]), ["No bound on noise, size of Q: periodic."]);
   assert.deepEqual(missingBounds([aapi, rlsvi]), ["No bound on noise, size of Q for aapi: periodic."]);
+});
+
+test("exponents have their interval, if there is one", () => {
+  assert.equal(exponentText({ estimate: 0.454, lower: 0.43, upper: 0.4666 }), "0.45 [0.43, 0.47]");
+  assert.equal(exponentText({ estimate: 1, lower: null, upper: null }), "1.00");
+});
+
+test("a band on a logarithmic axis stays above zero, and there is none for one run", () => {
+  const band = { mean: [10, 10, null], lower: [-5, 8, null], upper: [20, 12, null] };
+  assert.deepEqual(clipBand(band).lower, [1, 8, null]);
+  assert.deepEqual(clipBand(band).upper, band.upper);
+  assert.deepEqual(makeBand([1, 2, 3], band, "#000000"), []);
+  const [lower, upper] = makeBand([1, 2], { mean: [1, 1], lower: [0, 0], upper: [2, 2] }, "#000000");
+  assert.deepEqual([lower.y, upper.y, upper.fill], [[0, 0], [2, 2], "tonexty"]);
 });

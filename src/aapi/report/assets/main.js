@@ -4,6 +4,7 @@ import { METRICS, showCurves } from "./curves.js";
 import { listenDiagnostics, showDiagnostics } from "./diagnostics.js";
 import { $, make, makeItems, makeScroller, makeTable, showChoices, unpackText } from "./dom.js";
 import { distinct, formatDuration, known, titleOf } from "./format.js";
+import { showGrowth } from "./growth.js";
 import { redraw, setPrinting } from "./plots.js";
 import { showResults } from "./results.js";
 import { showSensitivity } from "./sensitivity.js";
@@ -116,6 +117,7 @@ function show() {
   showCurves();
   showSensitivity();
   showTheory();
+  showGrowth();
   showDiagnostics();
   showProvenance();
   for (const id of ["short", "table", "making"]) $(id).hidden = false;

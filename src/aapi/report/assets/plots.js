@@ -1,5 +1,6 @@
 // What all plots share: colours of the page, and drawing only what is in view.
 import { make } from "./dom.js";
+import { known, withOpacity } from "./format.js";
 import { data } from "./state.js";
 
 let printing = false;
@@ -58,6 +59,17 @@ export function makeLayout({ xaxis, yaxis, ...more }) {
     yaxis: makeAxis(yaxis),
     ...more,
   };
+}
+
+/** The interval around a line; nothing where there is none. @param {number[]} steps @param {BandData} band
+ * @param {string} color @returns {object[]} */
+export function makeBand(steps, { lower, upper }, color) {
+  if (!lower.every(known)) return [];
+  const edge = { x: steps, mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false };
+  return [
+    { ...edge, y: lower },
+    { ...edge, y: upper, fill: "tonexty", fillcolor: withOpacity(color, 0.15) },
+  ];
 }
 
 // The buttons are named one by one: some that Plotly offers by itself would go to a server.

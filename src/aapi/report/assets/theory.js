@@ -1,7 +1,7 @@
 // Regret and its parts, errors of evaluation, the bound on online learning, and what the lemmas say.
 import { $, make, makeItems, makeTable, onValue, showChoices, showOptions } from "./dom.js";
-import { distinct, formatNumber, known, plural, withOpacity } from "./format.js";
-import { isDark, LEGEND, makeLayout, showPanels } from "./plots.js";
+import { distinct, formatNumber, known, plural } from "./format.js";
+import { isDark, LEGEND, makeBand, makeLayout, showPanels } from "./plots.js";
 import { data, MANY, state } from "./state.js";
 
 // Colours on light and on dark pages.
@@ -132,12 +132,7 @@ function drawBands(bands, names, title, range) {
     if (!band) continue;
     const { label, dash } = PARTS[name];
     const color = partColour(name);
-    const edge = { x: bands.steps, mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false };
-    if (band.lower.every(known)) {
-      const fill = { fill: "tonexty", fillcolor: withOpacity(color, 0.15) };
-      traces.push({ ...edge, y: band.lower }, { ...edge, y: band.upper, ...fill });
-    }
-    traces.push({
+    traces.push(...makeBand(bands.steps, band, color), {
       x: bands.steps,
       y: band.mean,
       mode: "lines",

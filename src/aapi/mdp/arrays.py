@@ -1,0 +1,101 @@
+"""Checks of the arrays that a model is made of."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import scipy.sparse
+
+from aapi.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from aapi.array_types import AnyArray, Array, Arrays, Integers, Matrix
+
+Names: TypeAlias = "Sequence[str] | NDArray[np.str_]"
+
+ROW_SUM_TOLERANCE = 1e-9  # a row further from one than this is refused
+LARGEST = 1e302  # rewards beyond this would overflow as soon as some are added
+ROUNDING = float(np.finfo(float).eps)  # a row further from one than half of this for each of its entries is rescaled
+
+
+def float_array(values: ArrayLike, what: str) -> Array:
+    """An array of floats, copied; or an error."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        array = np.asarray(None)
+    check_real(array, what)
+    return np.array(array, dtype=np.float64, order="C")
+
+
+def check_real(array: AnyArray | Matrix, what: str) -> None:
+    """Raise unless these are real numbers."""
+    if array.dtype.kind not in "fiub":
+        raise InvalidInput(f"{what} must be a rectangular array of real numbers")
+
+
+def check_finite(what: str, array: Array, num_actions: int) -> None:
+    """Raise unless all numbers are finite, and none would overflow."""
+    wrong = np.flatnonzero(~(abs(array) <= LARGEST))
+    if wrong.size:
+        state, action = divmod(int(wrong[0]), num_actions)
+        value = array[state, action]
+        why = f"more than {LARGEST:g}" if np.isfinite(value) else "not a finite number"
+        raise InvalidInput(f"{what} of state {state}, action {action} is {value}, {why}")
+
+
+def check_spread(spread: ArrayLike, rewards: Array) -> Array:
+    """Standard deviations of the shape of the rewards, from such an array or one number; or an error."""
+    array = float_array(spread, "reward_spread")
+    if array.ndim != 0 and array.shape != rewards.shape:
+        raise InvalidInput(f"reward_spread must have the shape {rewards.shape}, not {array.shape}")
+    array = np.array(np.broadcast_to(array, rewards.shape))
+    check_finite("reward_spread", array, rewards.shape[1])
+    if array.min() < 0.0:
+        raise InvalidInput(f"reward_spread must be at least 0, not {array.min()}")
+    array.flags.writeable = False
+    return array
+
+
+def check_names(names: Names | None, count: int, what: str) -> tuple[str, ...] | None:
+    """One name for each, or an error."""
+    if names is None:
+        return None
+    if np.ndim(names) != 1:
+        raise InvalidInput(f"{what} names must be a list of {count} words, not {names!r}")
+    if len(names) != count:
+        raise InvalidInput(f"{len(names)} {what} names for {count} {what}s")
+    return tuple(map(str, names))
+
+
+def check_coordinates(coordinates: ArrayLike, num_states: int) -> Integers:
+    """Whole numbers that describe each state, or an error."""
+    array = np.asarray(coordinates)
+    whole = array.dtype.kind in "iu" and array.size > 0 and array.min() >= 0
+    if not whole or array.ndim != 2 or array.shape[0] != num_states:
+        raise InvalidInput(
+            f"coordinates must be whole numbers ≥ 0 of shape ({num_states}, coordinates), "
+            f"not {array.dtype} of shape {array.shape}"
+        )
+    array = array.astype(np.int64)
+    array.flags.writeable = False
+    return array
+
+
+def stored_transitions(arrays: Arrays) -> Matrix:
+    """The transitions that a file holds, or an error."""
+    if "transitions" in arrays:
+        return arrays["transitions"]
+    try:
+        parts = tuple(arrays[f"transitions_{part}"] for part in ("data", "indices", "indptr"))
+        matrix = scipy.sparse.csr_array(parts, shape=(math.prod(arrays["rewards"].shape), arrays["rewards"].shape[0]))
+        matrix.check_format(full_check=True)
+    except (KeyError, ValueError, IndexError, TypeError) as error:
+        raise InvalidInput(f"the sparse transitions are not a valid matrix ({error})") from None
+    return matrix
