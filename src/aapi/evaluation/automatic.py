@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from aapi.approximation import QSpace
 
 
-ALL_DATA = SelfConsistent(horizon=10.0)
+ALL_DATA = SelfConsistent(reach=10.0)
 RETURNS = MonteCarlo(horizon=50, ridge=300.0)  # chosen on CartPole, with seeds that no test and no report uses
 
 
 @dataclass(frozen=True)
 class Automatic(Evaluation):
-    """On tables, `SelfConsistent` with a horizon; on weights, `MonteCarlo` over 50 steps with a ridge of 300."""
+    """On tables, `SelfConsistent` with a reach of 10; on weights, `MonteCarlo` over 50 steps with a ridge of 300."""
 
     off_policy = True  # on tables
 

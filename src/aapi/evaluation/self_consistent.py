@@ -43,13 +43,13 @@ class SelfConsistent(Evaluation):
     one-hot features. The cost is that of one system of linear equations over the states seen, however long the past.
 
     prior: pseudo-visits of every pair that lead anywhere. bonus: for rarely visited pairs, times the range of rewards.
-    horizon: after t steps, every pair leads anywhere with a chance of 1/(100 + horizon · √t) more: no value is larger
+    reach: after t steps, every pair leads anywhere with a chance of 1/(100 + reach · √t) more: no value is larger
         than so many times the range of rewards, also of a policy that hardly leaves a loop. None: it does not.
     """
 
     prior: float = 0.01
     bonus: float = 0.0
-    horizon: float | None = None
+    reach: float | None = None
     memory = CountTransitions()
     off_policy = True
 
@@ -57,15 +57,15 @@ class SelfConsistent(Evaluation):
         """Any phase length will do."""
         finite(0.0, strictly=True, prior=self.prior)
         finite(0.0, bonus=self.bonus)
-        if self.horizon is not None:
-            finite(0.0, horizon=self.horizon)
+        if self.reach is not None:
+            finite(0.0, reach=self.reach)
 
     def __call__(self, policy: Policy, seen: Experience) -> Array:
         """Q̂_k, of shape (runs, states, actions); 0 where a state was never seen."""
         data = seen.recall(self.memory)
         weights, rewards = average_model(data, float(self.prior))
-        if self.horizon is not None:
-            weights *= 1.0 - 1.0 / (100.0 + self.horizon * math.sqrt(data.steps))
+        if self.reach is not None:
+            weights *= 1.0 - 1.0 / (100.0 + self.reach * math.sqrt(data.steps))
         if self.bonus:
             scale = self.bonus * (data.highest - data.lowest)
             rewards += scale[:, None, None] / (data.visits + 1.0)

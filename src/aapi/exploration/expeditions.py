@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from aapi.checks import finite
+from aapi.errors import InvalidInput
 from aapi.exploration.exploration import Excursion, Exploration
 from aapi.exploration.survey import LOAN
 from aapi.kernels.jit import kernel
@@ -16,6 +17,7 @@ from aapi.memory.news import TrackNews
 
 if TYPE_CHECKING:
     from aapi.exploration.exploration import Situation
+    from aapi.memory import Counts
     from aapi.memory.news import News
 
 
@@ -42,11 +44,14 @@ class Expeditions(Exploration):
     plan is made at once: when a state is seen for the first time, when the visits of a pair have doubled. As long as
     all policies seem to pay the same, expeditions are free.
 
-    budget: for all expeditions. reach: for one piece of news.
+    budget: for all expeditions. reach: for one piece of news. highest: the highest reward there can be, if that is
+        known. Then unit is at least a tenth of what that promises beyond the gain so far, and where it promises
+        nothing, no run sets out.
     """
 
     budget: float = 1.0
     reach: float = 5.0
+    highest: float | None = None
     memory = TrackNews()
     again = True
 
@@ -56,8 +61,10 @@ class Expeditions(Exploration):
         return False
 
     def check(self) -> None:
-        """Neither number may be negative."""
+        """No number but the reward may be negative."""
         finite(0.0, budget=self.budget, reach=self.reach)
+        if self.highest is not None:
+            finite(-math.inf, highest=self.highest)
 
     def __call__(self, situation: Situation) -> Excursion | None:
         """Go where news is cheapest, if it is cheap enough."""
@@ -65,9 +72,12 @@ class Expeditions(Exploration):
         if not survey.affordable:
             return None
         model, policy, gaps, unit, free = survey.greedy
-        steps, shape = counts.steps + LOAN, gaps.shape
-        budget = self.budget * unit * math.sqrt((len(model.states) * shape[1] + ROOM) * steps)
-        most = min(budget - float(survey.outlook.lost[0]), self.reach * unit * math.sqrt(steps))
+        steps, shape, stake = counts.steps + LOAN, gaps.shape, unit
+        if self.highest is not None:
+            promised = self._promised(counts, float(survey.outlook.gain[0]))
+            free, stake = free and promised > 0.0, max(unit, 0.1 * promised) if promised > 0.0 else 0.0
+        budget = self.budget * stake * math.sqrt((len(model.states) * shape[1] + ROOM) * steps)
+        most = min(budget - float(survey.outlook.lost[0]), self.reach * stake * math.sqrt(steps))
         most = NO_BOUND if free else most
         if not most > 0.0:
             return None
@@ -81,6 +91,13 @@ class Expeditions(Exploration):
         return Excursion(
             np.ones(1, dtype=bool), policies[None], int(50 + 2 * math.sqrt(counts.steps)), limits[None], priced=True
         )
+
+    def _promised(self, counts: Counts, gain: float) -> float:
+        """By how much the highest reward is above the gain so far; 0 if by less than a hundredth of the range seen."""
+        highest, seen = cast("float", self.highest), float(counts.highest[0])
+        if seen > highest + 1e-6 * abs(highest):
+            raise InvalidInput(f"a reward of {seen!r} was seen, above the highest, {highest!r}: give the range of all")
+        return highest - gain if highest - gain > 0.01 * (highest - float(counts.lowest[0])) else 0.0
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aapi.errors import InvalidInput
 from aapi.evaluation import Automatic
 from aapi.exploration import Expeditions, ThompsonSampling
 from aapi.improvement import Adaptive, PreviousEstimate, SampledAdaptive
@@ -28,6 +29,7 @@ def AAPI(  # noqa: N802 - an algorithm's name
     side_information: SideInformationLike = PreviousEstimate(),  # noqa: B008 - frozen
     num_sampled: int | None = None,
     exploration: Explorations | None = None,
+    reward_range: tuple[float, float] | None = None,
 ) -> AnyLearner:
     """Algorithm 1: π_{k+1} ∝ exp((Σ_{s≤k} Q̂_s + M_{k+1}) / η_k(x)).
 
@@ -44,6 +46,8 @@ def AAPI(  # noqa: N802 - an algorithm's name
         for tables, from 30 for weights.
     exploration: `Expeditions()` and `ThompsonSampling()` where evaluate is not given, and states can be counted. They
         end by what is seen, so each run is simulated alone.
+    reward_range: the lowest and the highest reward there can be, if they are known: what is yet to be found may then be
+        worth a longer search, and nothing is searched for beyond the highest. Nothing needs it.
     """
     alone = evaluate is None
     measure = norm if norm is not None else "span" if alone else "sup"
@@ -54,5 +58,20 @@ def AAPI(  # noqa: N802 - an algorithm's name
         side_information=side_information,
     )
     if exploration is None:
-        exploration = (Expeditions(), ThompsonSampling()) if alone else ()
+        exploration = (Expeditions(highest=_highest(reward_range)), ThompsonSampling()) if alone else ()
+    elif reward_range is not None:
+        raise InvalidInput("reward_range is for the default exploration: give Expeditions(highest=…) instead")
     return exploring(learner, exploration)
+
+
+def _highest(reward_range: tuple[float, float] | None) -> float | None:
+    """The highest reward of a range, or an error."""
+    if reward_range is None:
+        return None
+    try:
+        low, high = map(float, reward_range)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"reward_range must be (lowest, highest), not {reward_range!r}") from None
+    if not low <= high:
+        raise InvalidInput(f"reward_range must be (lowest, highest), not {reward_range!r}")
+    return high
