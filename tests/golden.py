@@ -18,6 +18,7 @@ import gymnasium
 import numpy as np
 
 import aapi
+from aapi.approximation import GridPolicy
 from aapi.batch import simulator
 from aapi.environments import Continuing, access_control, cartpole, deep_sea, ergodic, river_swim
 from aapi.evaluation import (
@@ -46,9 +47,11 @@ def digest(*arrays) -> str:
 
 
 def policy_arrays(policy):
-    """The arrays of a policy, tables or weights."""
+    """The arrays of a policy: tables, a grid, or weights."""
     if isinstance(policy, np.ndarray):
         return [policy]
+    if isinstance(policy, GridPolicy):
+        return [*policy.grid, policy.slots, policy.numbers, policy.q]
     return [policy.index, policy.constant, policy.differences]
 
 
@@ -99,6 +102,25 @@ def model_based(**more):
 
 def own_features(observation):
     return np.array([1.0, observation[0], observation[2], observation[2] * observation[3]])
+
+
+class BoxQueue(gymnasium.Env):
+    """Accept a customer, for what it offers, or not; each that waits costs 0.125 a step. Both are seen, as numbers."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 8.0, (2,), np.float64)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.seen = np.array([0.0, 1.0])
+        return self.seen, {}
+
+    def step(self, accept):
+        waiting, offer = self.seen
+        accepted = accept and waiting < 8.0
+        served = waiting + accepted > 0.0 and self.np_random.random() < 0.375
+        self.seen = np.array([waiting + accepted - served, self.np_random.integers(9) / 4 + self.np_random.random()])
+        return self.seen, float(accepted * offer - 0.125 * self.seen[0]), False, False, {}
 
 
 def algorithms(length, evaluate, *, exact_sums=True, **more):
@@ -254,6 +276,10 @@ def agent_cases():
         )  # fmt: skip
     yield "agent untuned lake", (agent_hashes, aapi.AAPI(), lake, None, pieces)
     yield "agent untuned cart", (agent_hashes, aapi.AAPI(), cart, Fourier(order=1), pieces)
+    yield "agent untuned box-queue", (agent_hashes, aapi.AAPI(), BoxQueue, None, pieces)
+    yield "agent untuned mountain-car", (
+        agent_hashes, aapi.AAPI(), lambda: gymnasium.make("MountainCar-v0"), None, pieces,
+    )  # fmt: skip
     yield "agent tiles cart", (
         agent_hashes, aapi.AAPI(phase_length=150, evaluate=returns), cart, Tiles(tiles=3, tilings=2), pieces,
     )  # fmt: skip

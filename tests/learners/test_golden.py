@@ -14,7 +14,7 @@ VECTORS = ("fourier", "tiles", "radial")
 MASKED = (
     "aapi-sup exact one-hot", "aapi-sup lstd one-hot", "aapi-sup monte-carlo coordinates",
     "aapi-sup monte-carlo fourier", "aapi-sup posterior one-hot", "politex monte-carlo radial", "rlsvi relative sea",
-    "kl-ucrl ergodic", "scal river", "ucrl2 sea", "ucrl2b queue", "untuned sea 12",
+    "kl-ucrl ergodic", "scal river", "ucrl2 sea", "ucrl2b queue", "untuned sea 12", "agent untuned box-queue",
 )  # fmt: skip
 
 

@@ -1,12 +1,17 @@
 """AAPI() on observation vectors: what it chooses, that shifts and scales of rewards change nothing, and saving."""
 
+import re
+
 import gymnasium
 import numpy as np
 import pytest
 
 import aapi
 from aapi.agent import describe_choice
+from aapi.environments import river_swim
 from aapi.features import Fourier, Grid, OneHot, Radial
+from aapi.presets import TABLES, VECTORS, problem_settings
+from aapi.registry.algorithms import make_algorithm
 
 
 class Line(gymnasium.Env):
@@ -97,8 +102,33 @@ def test_cartpole_keeps_the_papers_features():
 
 
 def test_the_choice_in_words():
-    assert "observed: 1 real number; grid: 50 vertices" in describe_choice(learnt())
-    assert describe_choice(aapi.Agent(aapi.AAPI(), gymnasium.make("FrozenLake-v1"))) == ""
+    words = describe_choice(learnt())
+    assert "not Algorithm 1" in words
+    assert "--features fourier:3" in words
+    assert "observed: 1 real number; grid: 50 vertices" in words
+    many = aapi.Agent(aapi.AAPI(), Line(space=box(-1.0, 1.0, np.float64, 5)))
+    assert "--features radial:300" in describe_choice(many)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("FrozenLake-v1", "countable: Algorithm 1 on tables.*expeditions.*Thompson sampling"),
+        ("CartPole-v1", "Algorithm 1 on weights of features.*does not explore"),
+    ],
+)
+def test_the_choice_of_algorithm_1_in_words(name, words):
+    assert re.search(words, describe_choice(aapi.Agent(aapi.AAPI(), gymnasium.make(name))))
+    assert not describe_choice(aapi.Agent(aapi.AAPI(eta=0.5), gymnasium.make(name)))
+
+
+def test_an_agent_shows_what_it_learns_by():
+    assert repr(learnt(600)).startswith("Agent(OptimisticGrid(phase_length=300, ")
+
+
+def test_the_word_of_the_command_is_the_default():
+    for settings in (problem_settings("river-swim", river_swim(), "aapi"), TABLES, VECTORS):
+        assert make_algorithm("aapi", {}, settings)[0] == aapi.AAPI()
 
 
 def test_other_algorithms_do_not_take_a_grid_nor_it_other_features():

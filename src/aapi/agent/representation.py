@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 8  # sides of a grid, in words
+FEW_NUMBERS = 4  # of an observation that a Fourier basis is for by default
 MOST_NUMBERS = 64  # of an observation over which a grid is laid by default
 
 
@@ -49,20 +50,35 @@ def choose(
         elif isinstance(algorithm, OptimisticGrid) or (untuned and len(observations.low) <= MOST_NUMBERS):
             features = Grid()
         else:
-            features = Fourier() if len(observations.low) <= 4 else Radial()
+            features = Fourier() if len(observations.low) <= FEW_NUMBERS else Radial()
     return OptimisticGrid() if untuned and isinstance(features, Grid) else algorithm, features
 
 
 def describe_choice(agent: Agent) -> str:
-    """What was chosen for observation vectors, and why, in words; nothing where there was no choice."""
-    if not isinstance(agent.algorithm, OptimisticGrid):
+    """What `AAPI()` became for what is observed, in words; nothing for other algorithms."""
+    if isinstance(agent.algorithm, OptimisticGrid):
+        return _describe_grid(agent)
+    if agent.algorithm != AAPI():
         return ""
+    if agent.space.countable:
+        return (
+            "observations are countable: Algorithm 1 on tables, evaluated on all data; between its phases it explores, "
+            "by expeditions to what is new, and by Thompson sampling"
+        )
+    return (
+        "Algorithm 1 on weights of features, evaluated by the returns of each phase; it does not explore between "
+        "phases, since states cannot be counted"
+    )
+
+
+def _describe_grid(agent: Agent) -> str:
     model = agent.session.state.model
     sides = [str(side) for side in model.grid.sides[:MOST_NAMED]] + ["…"] * (len(model.grid.sides) > MOST_NAMED)
+    features = "fourier:3" if model.space.state_shape[0] <= FEW_NUMBERS else "radial:300"
     return (
-        "observations are vectors: an optimistic plan in a model on a grid over what was seen, not Algorithm 1, which "
-        f"explored too little there; observed: {model.extent.describe()}; grid: {' × '.join(sides)} vertices, "
-        f"of which {model.num_vertices - 1} were met"
+        "on vectors the default is not Algorithm 1, which explored too little there, but an optimistic plan in a model "
+        f"on a grid over what was seen; for Algorithm 1, choose features, such as --features {features}; observed: "
+        f"{model.extent.describe()}; grid: {' × '.join(sides)} vertices, of which {model.num_vertices - 1} were met"
     )
 
 

@@ -172,7 +172,13 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     several = options.copies > 1 or options.processes
     learnt_in = make_copies(make, options.copies, options.processes) if several else env
     agent = Agent(algorithm, learnt_in, features, options.seed or 0)
-    return agent, settings if agent.algorithm is algorithm else dict(learner_settings(agent.algorithm))
+    return agent, _in_effect(settings if agent.algorithm is algorithm else learner_settings(agent.algorithm), agent)
+
+
+def _in_effect(settings: Settings, agent: Agent) -> dict[str, Setting]:
+    """The settings, without an exploration that there is none of: where states cannot be counted."""
+    never = {"exploration": "none"} if "exploration" in settings and not agent.space.countable else {}
+    return {**settings, **never}
 
 
 def _built_in(problem: str) -> InvalidInput:
@@ -196,7 +202,7 @@ def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
         raise InvalidInput(
             f"--steps is the number in all, and {options.resume} has {agent.num_steps} already: give more"
         )
-    return agent, {"resumed": options.resume, **learner_settings(agent.algorithm)}
+    return agent, {"resumed": options.resume, **_in_effect(learner_settings(agent.algorithm), agent)}
 
 
 def _ending(rule: Mapping[str, object]) -> str:
@@ -266,7 +272,7 @@ def _show(
     if options.save:
         rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
     if chosen := describe_choice(agent):
-        rows.insert(1, ("chosen", chosen))
+        rows.insert(0, ("learner", chosen))
     spec = copies.inner_spec
     print_table(f"{algorithm_word(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
     if len(phases) > 1:

@@ -36,7 +36,8 @@ def AAPI(  # noqa: N802 - an algorithm's name
     `AAPI()` needs no tuning: it evaluates policies on all data, measures surprise by the span, goes for news while that
     is worth its price, samples models that may be right, and chooses the lengths of phases itself.
     `AAPI(phase_length=…, evaluate=…)` is the paper's algorithm, in which the rest has the paper's defaults: the
-    sup-norm, and no exploration.
+    sup-norm, and no exploration. An `Agent` that observes vectors of up to 64 numbers, and was given `AAPI()` and no
+    features, learns by `OptimisticGrid()`, not by Algorithm 1, except in CartPole; its `algorithm` says so.
 
     phase_length: τ, or a schedule; `Growing()` if not given.
     evaluate: the paper's G; `Automatic()` if not given: `SelfConsistent` on tables, `MonteCarlo` on weights.
