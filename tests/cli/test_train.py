@@ -106,6 +106,35 @@ def arrays(path):
     return description, {name: (array.dtype, array.shape, array.tobytes()) for name, array in contents.items()}
 
 
+def test_steps_that_explored_count_for_what_was_earned(capsys):
+    """Between phases, too: what is printed is of all steps from the end of one phase on."""
+    agent, ends = aapi.Agent(aapi.AAPI(), gymnasium.make("FrozenLake-v1"), seed=4), [(0, 0.0)]
+    agent.learn(3000, callback=lambda progress: ends.append((progress.steps, agent.total_reward)))
+    facts = json.loads(train(capsys, "FrozenLake-v1 --steps 3000 --seed 4 --json")[1])
+    steps, reward = next(end for end in reversed(ends) if end[0] <= 0.9 * ends[-1][0])
+    assert facts["average_reward"] == agent.total_reward / 3000
+    assert facts["last_tenth"] == (ends[-1][1] - reward) / (ends[-1][0] - steps)
+    explored = agent.session.state.explored[0]
+    assert explored > 1500
+    words = " ".join(train(capsys, "FrozenLake-v1 --steps 3000 --seed 4")[1].split())
+    assert f"and {explored} of them to explore" in words
+    assert "by expeditions to what is new, and by Thompson sampling" in words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "learner", "exploration"),
+    [
+        ("", "learner on vectors the default is not Algorithm 1", None),
+        ("--features fourier:2", "learner Algorithm 1 on weights of features", "none"),
+    ],
+)
+def test_what_is_learnt_by_on_vectors_is_said_first(capsys, arguments, learner, exploration):
+    words = " ".join(train(capsys, f"MountainCar-v0 --steps 700 {arguments}")[1].split())
+    assert words.split(" on MountainCar-v0 ")[1].startswith(learner)
+    settings = json.loads(train(capsys, f"MountainCar-v0 --steps 700 {arguments} --json")[1])["settings"]
+    assert settings.get("exploration") == exploration
+
+
 def test_json_is_what_the_library_gives(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, out, err = train(
@@ -118,7 +147,7 @@ def test_json_is_what_the_library_gives(capsys, tmp_path, monkeypatch):
     agent, seen = aapi.Agent(algorithm, gymnasium.make("CartPole-v1"), Fourier(order=2), 4), []
     agent.learn(330, callback=seen.append)
     assert (facts["steps"], facts["phases"], facts["saved"]) == (330, 6, "cart.aapi")
-    assert facts["average_reward"] == seen[-1].overall_reward
+    assert facts["average_reward"] == agent.total_reward / 330
     assert facts["last_tenth"] == seen[-1].average_reward
     assert facts["settings"] == {"phase_length": 50, "horizon": 5, "centre": False, "ridge": 1.0, "eta": 0.3}
     assert facts["steps_per_second"] == pytest.approx(330 / facts["seconds"])

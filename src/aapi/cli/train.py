@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
 import sys
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from aapi.environments.copies import Copies
     from aapi.json_types import Setting, Settings
 
+    Earned = list[tuple[int, float]]  # steps, and the reward of all of them
+
 
 EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
@@ -44,7 +47,8 @@ EXAMPLES = """examples:
 class TrainingSummary(TypedDict):
     """What `--json` prints, except for the settings and the file.
 
-    average_reward: of all steps; last_tenth: of the last tenth of the phases; episode_length: of the episodes in those.
+    average_reward: of all steps; last_tenth: of the phases that end in the last tenth of the steps, and of explorations
+    between them; episode_length: of the episodes in those.
     """
 
     steps: int
@@ -110,9 +114,11 @@ def train(options: argparse.Namespace) -> None:
     with arguments.errors_name_flags(options):
         agent, settings = _resumed(options) if options.resume else _new(options)
     phases: list[Progress] = []
+    earned = [(agent.num_steps, agent.total_reward)]  # so far: at the start, and at the end of each phase
 
     def log(progress: Progress) -> None:
         phases.append(progress)
+        earned.append((agent.num_steps, agent.total_reward))
         if board:
             board(progress)
 
@@ -133,11 +139,11 @@ def train(options: argparse.Namespace) -> None:
         cast("Copies", agent.copies).env.close()
         if board:
             board.close()
-    summary = _summarise(agent, phases, time.perf_counter() - start, agent.num_steps - first)
+    summary = _summarise(agent, phases, earned, time.perf_counter() - start)
     if options.json:
         print(json.dumps({**summary, "settings": settings, "saved": options.save}, allow_nan=False))
     else:
-        _show(options, agent, summary, settings, phases)
+        _show(options, agent, summary, settings, earned)
 
 
 def _check_paths(options: argparse.Namespace) -> None:
@@ -231,22 +237,36 @@ def _checkpoint(agent: Agent) -> str:
     return f"; the last checkpoint is {path}, after {steps} steps: go on with --resume {path}"
 
 
-def _summarise(agent: Agent, phases: list[Progress], seconds: float, steps: int) -> TrainingSummary:
-    late = phases[-max(1, len(phases) // 10) :]
-    lengths = [episode["length"] for phase in late for episode in phase.episodes]
+def _summarise(agent: Agent, phases: list[Progress], earned: Earned, seconds: float) -> TrainingSummary:
+    first, last = earned[0][0], earned[-1][0]
+    before = max((i for i, (steps, _) in enumerate(earned[:-1]) if steps <= last - (last - first) / 10), default=0)
+    lengths = [episode["length"] for phase in phases[before:] for episode in phase.episodes]
     return {
         "steps": agent.num_steps,
         "phases": agent.num_phases,
-        "average_reward": phases[-1].overall_reward if phases else None,
-        "last_tenth": sum(phase.average_reward for phase in late) / len(late) if late else None,
+        "average_reward": agent.total_reward / agent.num_steps if phases else None,
+        "last_tenth": _average(earned[before], earned[-1]) if phases else None,
         "episode_length": sum(lengths) / len(lengths) if lengths else None,
         "seconds": seconds,
-        "steps_per_second": steps / seconds,
+        "steps_per_second": (agent.num_steps - first) / seconds,
     }
 
 
+def _average(before: tuple[int, float], after: tuple[int, float]) -> float:
+    return (after[1] - before[1]) / (after[0] - before[0])
+
+
+def _explored(agent: Agent) -> str:
+    """How many steps were explorations, if any."""
+    from aapi.learners.exploring import ExploringState
+
+    state = agent.session.state
+    explored = int(state.explored.sum()) if isinstance(state, ExploringState) else 0
+    return f", and {explored} of them to explore" if explored else ""
+
+
 def _show(
-    options: argparse.Namespace, agent: Agent, summary: TrainingSummary, settings: Settings, phases: list[Progress]
+    options: argparse.Namespace, agent: Agent, summary: TrainingSummary, settings: Settings, earned: Earned
 ) -> None:
     from aapi.agent import describe_choice
     from aapi.registry.algorithms import algorithm_word
@@ -255,13 +275,13 @@ def _show(
     rows = [
         ("observations", f"{agent.features}: {agent.space.describe()}, {plural(agent.num_actions, 'action')}"),
         ("episodes", _ending(copies.rule)),
-        ("steps", f"{summary['steps']}, in {plural(summary['phases'], 'phase')}{_several(copies)}"),
+        ("steps", f"{summary['steps']}, in {plural(summary['phases'], 'phase')}{_several(copies)}{_explored(agent)}"),
         ("settings", format_settings(settings)),
         ("time", f"{summary['seconds']:.1f} s, {summary['steps_per_second']:,.0f} steps a second"),
     ]
     if not options.save:
         rows.append(("note", "the agent was not saved: use --save FILE"))
-    if phases:
+    if len(earned) > 1:
         length = "" if summary["episode_length"] is None else f"; episodes of {summary['episode_length']:.4g} steps"
         rows[3:3] = [
             ("average reward", f"{summary['average_reward']:.5g}"),
@@ -275,6 +295,6 @@ def _show(
         rows.insert(0, ("learner", chosen))
     spec = copies.inner_spec
     print_table(f"{algorithm_word(agent.algorithm)} on {spec.id if spec else options.environment}", "", rows)
-    if len(phases) > 1:
-        print("\naverage reward of each phase:")
-        print(text_plot([phase.steps for phase in phases], [phase.average_reward for phase in phases]))
+    if len(earned) > 2:
+        print("\naverage reward from phase to phase:")
+        print(text_plot([steps for steps, _ in earned[1:]], [_average(*pair) for pair in itertools.pairwise(earned)]))
