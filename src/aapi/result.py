@@ -100,6 +100,11 @@ class Result:
         return self.learner
 
     @property
+    def mean_surprise(self) -> float | None:
+        """The mean of `surprise` over runs and phases; None where there is none."""
+        return None if self.surprise is None else float(np.nanmean(self.surprise))
+
+    @property
     def average_reward(self) -> Array:
         """(1/t) Σ_{s≤t} r_s at the end of each phase, (runs, phases). The last column is the whole run's."""
         return np.asarray(np.cumsum(self.rewards, axis=1) / self.phase_ends)

@@ -79,7 +79,7 @@ def _summary(result: Result) -> JsonObject:
         "last_tenth": float(last_tenth.mean()),
         "last_tenth_std": _std(last_tenth),
         "explored": float(result.explored.mean()),
-        "surprise": None if result.surprise is None else float(result.surprise.mean()),
+        "surprise": result.mean_surprise,
         "conditioning": None if result.conditioning is None else float(result.conditioning.max()),
         "runs": len(result.runs),
         "steps": result.num_steps,
@@ -129,8 +129,8 @@ def _diagnostics(result: Result) -> Iterator[tuple[str, str]]:
     """Rows about exploration, predictions and equations, where the algorithm has them."""
     if explored := result.explored.mean():
         yield "explored", f"{explored:.4g} steps of a run, {explored / result.num_steps:.1%}"
-    if result.surprise is not None:
-        yield "surprise", f"{result.surprise.mean():.4g}, ‖Q̂ − M‖ over states and phases: prediction error"
+    if result.mean_surprise is not None:
+        yield "surprise", f"{result.mean_surprise:.4g}, ‖Q̂ − M‖ over states and phases: prediction error"
     if result.conditioning is not None:
         yield "conditioning", f"{result.conditioning.max():.2g}, the worst condition number of the equations"
 
