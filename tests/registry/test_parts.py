@@ -23,7 +23,7 @@ from aapi.learners import Uniform
 @dataclass(frozen=True)
 class Own(Evaluation):
     strength: float = 1.0
-    reach: Optional[int] = None
+    extent: Optional[int] = None
 
     def __call__(self, policy, seen):
         return seen.space.zeros(seen.runs) + self.strength
@@ -64,7 +64,7 @@ def test_a_registered_part_has_settings_and_is_saved_and_loaded(module, tmp_path
     register("evaluation", "own", "parts_of_my_own:Own")
     assert {name: setting.type for name, setting in settings_of("evaluation", "own").items()} == {
         "strength": float,
-        "reach": int,
+        "extent": int,
     }
     learner, settings = make_algorithm("greedy", {"evaluation": "own", "strength": 2.0, "phase_length": 50}, {})
     assert settings == {"evaluation": "own", "strength": 2.0, "phase_length": 50}
