@@ -117,7 +117,7 @@ class Survey:
         model, values = average_model(self.counts), self.outlook.values.copy()
         policy, gaps = np.zeros(len(model.rewards), dtype=np.int64), np.zeros(model.rewards.shape)
         gain, at_random, spread, work = _plan(*model[:5], self.counts.visits[0], self.accuracy, values[0], policy, gaps)
-        free = not gain - at_random > 1e-6 * spread
+        free = self.counts.highest[0] == self.counts.lowest[0] or not gain - at_random > 1e-6 * spread
         self.outlook = replace(self.outlook, gain=np.array([gain]), values=values)
         self.spend(work)
         return Greedy(model, policy, gaps, 1.0 if free else gain - at_random, free)
