@@ -25,7 +25,6 @@ def filled(mdp, lengths=(1, 30, 200, 77), runs=(0, 1, 2), seed=5):
 
 def slow_chances(shape, states, actions, rewards):
     """The same numbers, one visit after the other, from what the documentation of `News` says."""
-    num_states, num_actions = shape
     seen, highest, visits, found, log = {states[0]}, -np.inf, {}, set(), []
     for x, a, reward, after in zip(states, actions, rewards, states[1:], strict=False):
         before = visits.get((x, a), 0)
