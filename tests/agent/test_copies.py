@@ -217,13 +217,10 @@ def test_a_failure_in_the_middle_of_a_round(error, tmp_path):
     assert agent.num_steps == 69 * COPIES + 1
     agent.save(tmp_path / "agent")
     again = aapi.load(tmp_path / "agent", lakes())
-    whole = aapi.Agent(aapi.AAPI(), lakes(), seed=2).learn(600)
     for other in (agent, again):
         other.learn(600 - other.num_steps)
         assert other.num_steps == 600
     assert again.total_reward == agent.total_reward
-    if isinstance(error, ValueError):  # the action of the step that failed was drawn, and is drawn anew
-        assert agent.simulation.states.shape == whole.simulation.states.shape
 
 
 def test_limits_are_met_at_the_end_of_a_round():

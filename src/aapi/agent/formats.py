@@ -30,7 +30,7 @@ def upgraded(description: Description, arrays: Arrays) -> tuple[Description, Arr
     counted = any(name.endswith(("_times", "_transition_counts")) for name in arrays)
     description = description | {"algorithm": _with_defaults(description["algorithm"], counted)}
     if description["format"] == 3:
-        return description | {"format": FORMAT}, arrays
+        return description | {"format": FORMAT}, _priced(arrays)
     learner = dict(description["algorithm"])
     if learner.get("part") == "RLSVI":
         raise InvalidInput("an RLSVI agent of an earlier format can be read by earlier versions only: train it anew")
@@ -45,7 +45,7 @@ def upgraded(description: Description, arrays: Arrays) -> tuple[Description, Arr
         learner = {"part": "Exploring", "learner": learner, "exploration": parts}
         state = _explored(state, old, start)
     kept |= {f"state_{name}": array for name, array in state.items()}
-    return description | {"format": FORMAT, "algorithm": learner}, kept
+    return description | {"format": FORMAT, "algorithm": learner}, _priced(kept)
 
 
 def _with_defaults(described: object, counted: bool) -> object:
@@ -58,6 +58,18 @@ def _with_defaults(described: object, counted: bool) -> object:
     if parts.get("part") == "Automatic" and counted:
         return {"part": "SelfConsistent"}
     return parts
+
+
+def _priced(arrays: Arrays) -> Arrays:
+    """Arrays of a learner that explores, with what files lack that were saved before explorations had a price."""
+    if "state_explored" not in arrays:
+        return arrays
+    states = max((array.shape[1] for name, array in arrays.items() if name.endswith("_seen")), default=0)
+    older = {f"state_outlook_{name}": np.zeros(1) for name in ("gain", "lost", "work")}
+    older["state_outlook_values"] = np.zeros((1, 2, states))
+    if "state_excursion_policies" in arrays:
+        older["state_excursion_priced"] = np.array(False)
+    return older | arrays
 
 
 def _renamed(name: str) -> str:
