@@ -79,7 +79,7 @@ def _summary(result: Result) -> JsonObject:
         "last_tenth": float(last_tenth.mean()),
         "last_tenth_std": _std(last_tenth),
         "explored": float(result.explored.mean()),
-        "surprise": None if result.surprise is None else float(result.surprise.mean()),
+        "surprise": _surprise(result),
         "conditioning": None if result.conditioning is None else float(result.conditioning.max()),
         "runs": len(result.runs),
         "steps": result.num_steps,
@@ -125,12 +125,19 @@ def _share(result: Result, earned: float) -> str:
     return f", {(earned - start) / (best - start):.1%} {of_what}" if differ else ""
 
 
+def _surprise(result: Result) -> float | None:
+    """The mean over all phases. Runs may have fewer phases than others, and nan in the place of what they lack."""
+    import numpy as np
+
+    return None if result.surprise is None else float(np.nanmean(result.surprise))
+
+
 def _diagnostics(result: Result) -> Iterator[tuple[str, str]]:
     """Rows about exploration, predictions and equations, where the algorithm has them."""
     if explored := result.explored.mean():
         yield "explored", f"{explored:.4g} steps of a run, {explored / result.num_steps:.1%}"
-    if result.surprise is not None:
-        yield "surprise", f"{result.surprise.mean():.4g}, ‖Q̂ − M‖ over states and phases: prediction error"
+    if (surprise := _surprise(result)) is not None:
+        yield "surprise", f"{surprise:.4g}, ‖Q̂ − M‖ over states and phases: prediction error"
     if result.conditioning is not None:
         yield "conditioning", f"{result.conditioning.max():.2g}, the worst condition number of the equations"
 
