@@ -8,13 +8,14 @@ import aapi
 from aapi import theory
 from aapi.approximation.boltzmann import boltzmann
 from aapi.batch import simulator, space_of
-from aapi.environments import access_control, cartpole, deep_sea, ergodic, river_swim
+from aapi.environments import access_control, cartpole, deep_sea, ergodic, garnet, river_swim, six_arms
 from aapi.errors import InvalidInput
 from aapi.evaluation import Automatic, ExactQ, MonteCarlo, SelfConsistent, exact_q_values
 from aapi.exploration import Discovery, PosteriorSampling
+from aapi.exploration.survey import WORK, WORK_PER_STEP
 from aapi.features import Fourier
 from aapi.improvement import ExponentialAverage, Predicted, PreviousEstimate, Zero
-from aapi.learners import Exploring, PolicyIteration
+from aapi.learners import Exploring, PolicyIteration, Session
 from aapi.learners.state import stored
 from aapi.schedules import Growing
 
@@ -35,6 +36,23 @@ def test_it_learns_everywhere_and_loses_no_run(mdp, steps, share):
     fractions = result.average_reward[:, -1] / result.optimal_gain
     assert fractions.mean() > share
     assert fractions.min() > share - 0.04
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mdp", "share"), [(river_swim(40), 0.9), (six_arms(), 0.8)], ids=["river 40", "six-arms"])
+def test_it_finds_what_is_far_or_rare(mdp, share):
+    result = aapi.run(aapi.AAPI(), mdp, 100_000, 3, seed=2)
+    assert (result.average_reward[:, -1] > share * result.optimal_gain).all()
+
+
+def test_plans_in_large_tables_are_little_work():
+    session, work = Session(aapi.AAPI(), simulator(garnet(20_000, 4, 5))([0])), [0.0]
+    for phase in session.play(20_000):
+        work.append(float(session.state.outlook.work[0]))
+        allowed = WORK + WORK_PER_STEP * phase.data.time
+        assert work[-1] <= allowed + max(np.diff(work))  # but for the last plan
+    assert max(np.diff(work)) < 0.05 * WORK
+    assert phase.data.time == 20_000
 
 
 def test_it_learns_cartpole():
