@@ -30,7 +30,14 @@ from aapi.evaluation import (
     PosteriorSampled,
     SelfConsistent,
 )
-from aapi.exploration import Discovery, FewestVisits, PosteriorSampling, UniformShare
+from aapi.exploration import (
+    Discovery,
+    Expeditions,
+    FewestVisits,
+    PosteriorSampling,
+    ThompsonSampling,
+    UniformShare,
+)
 from aapi.features import Coordinates, FeatureMatrix, Fourier, OneHot, Radial, Tiles
 from aapi.improvement import ExponentialAverage, Predicted, PreviousEstimate, Zero
 
@@ -174,12 +181,17 @@ def batch_cases():
     ):
         for name, algorithm in algorithms(80, evaluate, exploration=parts):
             yield f"{name} {judge} river {called}", (hashes, algorithm, river, None, 1300)
+    news = {"expeditions": (Expeditions(),), "thompson": (ThompsonSampling(),),
+            "expeditions+thompson": (Expeditions(), ThompsonSampling())}  # fmt: skip
+    for called, parts in news.items():
+        for name, algorithm in algorithms(80, SelfConsistent(reach=10.0), exploration=parts):
+            yield f"{name} horizon river {called}", (hashes, algorithm, river, None, 1300)
     for guess in (PreviousEstimate(), Zero(), ExponentialAverage(), Predicted()):
         for judge in ("self-consistent", "lstd", "posterior"):
-            algorithm = aapi.AAPI(phase_length=90, evaluate=evaluators[judge], side_information=guess)
+            algorithm = aapi.AAPI(phase_length=90, evaluate=evaluators[judge], side_information=guess, eta=1.0)
             yield f"aapi {type(guess).__name__} {judge}", (hashes, algorithm, ring, None, 1000)
     for sampled in (2, 5):
-        algorithm = aapi.AAPI(phase_length=30, evaluate=evaluators["monte-carlo"], num_sampled=sampled)
+        algorithm = aapi.AAPI(phase_length=30, evaluate=evaluators["monte-carlo"], num_sampled=sampled, eta=1.0)
         yield f"aapi sampled {sampled}", (hashes, algorithm, ring, None, 3000)
     for schedule in ("sqrt", "horizon"):
         algorithm = aapi.Politex(phase_length=50, evaluate=evaluators["monte-carlo"], schedule=schedule)
@@ -247,7 +259,7 @@ def vector_cases():
         for form in ("relative", "finite-horizon", "discounted"):
             algorithm = aapi.RLSVI(phase_length=150, horizon=5, form=form, ridge=20.0, memory=250)
             yield f"rlsvi {form} {place}", (hashes, algorithm, cart, chosen, 700)
-    algorithm = aapi.AAPI(phase_length=30, evaluate=MonteCarlo(horizon=5, ridge=10.0), num_sampled=3)
+    algorithm = aapi.AAPI(phase_length=30, evaluate=MonteCarlo(horizon=5, ridge=10.0), num_sampled=3, eta=1.0)
     yield "aapi sampled 3 fourier", (hashes, algorithm, cart, features["fourier"], 1500)
     for place, learner in itertools.product(
         features, (aapi.learners.DifferentialQ(), aapi.learners.DifferentialSarsa())
@@ -270,10 +282,12 @@ def agent_cases():
         yield f"agent {name} lake", (agent_hashes, algorithm, lake, None, pieces)
         yield f"agent {name} cart", (agent_hashes, algorithm, cart, Fourier(order=1), pieces)
     for judge in (SelfConsistent(), PosteriorSampled(), LSTD(), LSTD(reuse="window", window=300)):
-        algorithm = aapi.AAPI(phase_length=200, evaluate=judge, exploration=(Discovery(), PosteriorSampling()))
+        algorithm = aapi.AAPI(phase_length=200, evaluate=judge, exploration=(Discovery(), PosteriorSampling()), eta=1.0)
         yield f"agent aapi {type(judge).__name__} {judge.__dict__.get('reuse', '')} lake", (
             agent_hashes, algorithm, lake, None, pieces,
         )  # fmt: skip
+    algorithm = aapi.AAPI(phase_length=100, evaluate=returns, exploration=(Expeditions(), ThompsonSampling()))
+    yield "agent expeditions+thompson lake", (agent_hashes, algorithm, lake, None, pieces)
     yield "agent untuned lake", (agent_hashes, aapi.AAPI(), lake, None, pieces)
     yield "agent untuned cart", (agent_hashes, aapi.AAPI(), cart, Fourier(order=1), pieces)
     yield "agent untuned box-queue", (agent_hashes, aapi.AAPI(), BoxQueue, None, pieces)
@@ -281,10 +295,10 @@ def agent_cases():
         agent_hashes, aapi.AAPI(), lambda: gymnasium.make("MountainCar-v0"), None, pieces,
     )  # fmt: skip
     yield "agent tiles cart", (
-        agent_hashes, aapi.AAPI(phase_length=150, evaluate=returns), cart, Tiles(tiles=3, tilings=2), pieces,
+        agent_hashes, aapi.AAPI(phase_length=150, evaluate=returns, eta=1.0), cart, Tiles(tiles=3, tilings=2), pieces,
     )  # fmt: skip
     yield "agent own features cart", (
-        agent_hashes, aapi.AAPI(phase_length=150, evaluate=returns), cart, own_features, pieces,
+        agent_hashes, aapi.AAPI(phase_length=150, evaluate=returns, eta=1.0), cart, own_features, pieces,
     )  # fmt: skip
     rlsvi = aapi.RLSVI(phase_length=150, horizon=5, ridge=5.0, memory=250)
     for name, algorithm in optimists(reward_low=0.0, reward_high=1.0).items():

@@ -130,6 +130,7 @@ class Growing(Schedule):
     """On tables, phases of max(shortest, min(most, per_pair · pairs), root · √t) steps after t steps.
 
     Early policies are bad and are soon replaced; late ones are good, and their data is little beside all data.
+    root None: share · t in place of root · √t. first: if given, in place of per_pair in the first phase.
 
     Where Q-functions have weights instead of tables, max(shortest, min(most, per_weight · weights), share · t), since
     regressions have the data of one phase. most: however large a table is, much of it may never be seen. Where a run
@@ -139,10 +140,11 @@ class Growing(Schedule):
 
     shortest: int = 50
     per_pair: float = 0.02
-    root: float = 1.0
+    root: float | None = 1.0
     share: float = 0.02
     per_weight: float = 0.4
     most: int = 5000
+    first: float | None = None
 
     @property
     def shortest_phase(self) -> int:
@@ -152,11 +154,13 @@ class Growing(Schedule):
     def check(self) -> None:
         """No number may be negative, and no phase empty."""
         at_least(1, shortest=self.shortest, most=self.most)
-        finite(0.0, per_pair=self.per_pair, root=self.root, share=self.share, per_weight=self.per_weight)
+        finite(0.0, per_pair=self.per_pair, share=self.share, per_weight=self.per_weight)
+        finite(0.0, root=self.root or 0.0, first=self.first or 0.0)
 
     def __call__(self, phase: int, time: int, space: QSpace) -> int:
         """The length of a phase."""
         size, tables = space.rows * space.num_actions, space.countable
-        grown = self.root * math.sqrt(time) if tables else self.share * time
-        steps = max(self.shortest, min(self.most, (self.per_pair if tables else self.per_weight) * size), grown)
+        grown = self.root * math.sqrt(time) if tables and self.root is not None else self.share * time
+        each = self.first if phase == 1 and self.first is not None else self.per_pair
+        steps = max(self.shortest, min(self.most, (each if tables else self.per_weight) * size), grown)
         return int(steps + self.shortest * (space.copies - 1))

@@ -209,22 +209,28 @@ class Failing(gymnasium.Wrapper):
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("broken")])
 def test_a_failure_in_the_middle_of_a_round(error, tmp_path):
     """What was seen before is kept, the turn is that of the copy that failed, and files go on from there."""
-    learner = aapi.AAPI(exploration=())  # phases that end by the clock
     made = iter((10**9, 70, 10**9))
     env = lakes(wrap=lambda env: Failing(env, next(made), error))
-    agent = aapi.Agent(learner, env, seed=2)
+    agent = aapi.Agent(aapi.AAPI(), env, seed=2)
     with pytest.raises((KeyboardInterrupt, InvalidInput)):
         agent.learn(600)
     assert agent.num_steps == 69 * COPIES + 1
     agent.save(tmp_path / "agent")
     again = aapi.load(tmp_path / "agent", lakes())
-    whole = aapi.Agent(learner, lakes(), seed=2).learn(600)
     for other in (agent, again):
         other.learn(600 - other.num_steps)
         assert other.num_steps == 600
     assert again.total_reward == agent.total_reward
-    if isinstance(error, ValueError):  # the action of the step that failed was drawn, and is drawn anew
-        assert agent.simulation.states.shape == whole.simulation.states.shape
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+def test_an_agent_that_explores_learns_in_copies(copies):
+    found = [aapi.Agent(aapi.AAPI(), lakes(copies=copies), seed=2).learn(4000) for _ in range(2)]
+    assert found[0].num_steps == 4000
+    assert found[0].session.state.explored[0] > 0
+    assert found[0].session.state.outlook.lost[0] >= 0.0
+    assert (found[0].policy == found[1].policy).all()
+    assert found[0].total_reward == found[1].total_reward > 0.0
 
 
 def test_limits_are_met_at_the_end_of_a_round():

@@ -10,12 +10,12 @@ import pytest
 import aapi
 from aapi.errors import InvalidInput
 
-SAVED = Path(__file__).parent / "formats"  # by the version before; expected.json says what it did next
+SAVED = Path(__file__).parent / "formats"  # by earlier versions; expected.json says what they did next
 EXPECTED = json.loads((SAVED / "expected.json").read_text())
 
 
 @pytest.mark.parametrize("name", [name for name in EXPECTED if name != "rlsvi"])
-def test_format_2_is_read_and_goes_on(name):
+def test_earlier_formats_are_read_and_go_on(name):
     on_weights = name == "span-weights"
     env = gymnasium.make("CartPole-v1" if on_weights else "FrozenLake-v1")
     agent = aapi.load(SAVED / f"{name}.aapi", env=env).learn(300)

@@ -64,7 +64,7 @@ def test_every_option_is_passed_on(capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ("--algorithm aapi", {"phase_length": "growing", "eta": 1.0, "exploration": "discovery+posterior"}),
+        ("--algorithm aapi", {"phase_length": "growing", "eta": 0.3, "exploration": "expeditions+thompson"}),
         ("--evaluation lstd --trace 0.5 --norm span", {"evaluation": "lstd", "trace": 0.5}),
         ("--evaluation lspe --reuse phase", {"evaluation": "lspe", "reuse": "phase"}),
         ("--evaluation importance --window 500", {"evaluation": "importance", "window": 500, "horizon": 10}),
@@ -153,7 +153,7 @@ def test_a_constant_curve_is_plotted(capsys, tmp_path):
         ("--features agregate:3", "not 'agregate:3' (did you mean aggregate?)"),
         (
             "--exploration discovery+luck",
-            "--exploration must be none, or of discovery, posterior, fewest-visits, uniform",
+            "--exploration must be none, or of expeditions, thompson, discovery, posterior, fewest-visits, uniform",
         ),
         ("--phase-length long", "--phase-length: 'long' is neither a whole number nor growing"),
         (

@@ -118,7 +118,7 @@ def test_each_kind_of_problem_and_part_has_its_own_modules():
     }
     assert "aapi.evaluation.lstd" in modules["lstd"]
     assert "aapi.evaluation.lstd" not in [*modules["compiled"], *modules["agent"], *modules["untuned"]]
-    assert {"aapi.evaluation.self_consistent", "aapi.exploration.discovery"} <= set(modules["untuned"])
+    assert {"aapi.evaluation.self_consistent", "aapi.exploration.expeditions"} <= set(modules["untuned"])
     assert {"aapi.experiments.agent_runs", "aapi.environments.continuing"} <= set(modules["agent"])
     assert not [name for name in modules["compiled"] if name.startswith(("aapi.agent", "aapi.registry", "aapi.cli"))]
 

@@ -8,7 +8,7 @@ from experience import assert_same, outcome, rollout, uniform
 from support import dense_transitions
 
 import aapi
-from aapi.batch import simulator
+from aapi.batch import simulator, space_of
 from aapi.environments import access_control, cartpole, deep_sea, ergodic, garnet, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import MonteCarlo, SelfConsistent
@@ -24,6 +24,7 @@ from aapi.exploration import (
 )
 from aapi.exploration.discovery import novelty
 from aapi.exploration.planning import plan
+from aapi.exploration.survey import Outlook, Survey
 from aapi.features import Fourier
 from aapi.kernels.random import streams
 from aapi.learners import Session
@@ -54,7 +55,8 @@ def explored(mdp, part, stretches, steps=50, runs=range(4), seed=1):
     for _ in range(stretches):
         found.counts = found.counts.add(rollout(simulation, found.policies, steps), found.policies)
         found.steps = found.steps + steps * found.exploring
-        out = part(Situation(found.counts, found.steps, ~nobody, simulation.streams))
+        survey = Survey(found.counts, Outlook.start(simulation.space, len(runs)))
+        out = part(Situation(found.counts, found.steps, ~nobody, simulation.streams, {}, survey))
         found.policies, found.exploring = uniform(simulation), nobody
         if out is not None:
             found.policies[out.runs], found.exploring = out.policies[out.runs], out.runs
@@ -146,7 +148,8 @@ def test_what_little_is_left_possible_is_nearly_optimal():
     counts = explored(mdp, UniformShare(share=1.0), 400).counts
     free, spent, stream = np.array([True, True, True, False]), np.zeros(4, dtype=np.int64), streams(9, range(4))
     before = stream.copy()
-    out = PosteriorSampling()(Situation(counts, spent, free, stream))
+    survey = Survey(counts, Outlook.start(space_of(mdp), 4))
+    out = PosteriorSampling()(Situation(counts, spent, free, stream, {}, survey))
     assert out.runs.tolist() == [True, True, True, False]
     for run in range(3):
         assert policy_values(mdp, out.policies[run]).gain > 0.98 * solve(mdp).gain

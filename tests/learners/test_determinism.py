@@ -9,6 +9,7 @@ from support import interpreted
 import aapi
 from aapi.environments import cartpole, deep_sea, ergodic
 from aapi.evaluation import ExactQ, MonteCarlo, PosteriorSampled
+from aapi.exploration import Discovery, PosteriorSampling
 from aapi.features import Fourier, OneHot, Radial, Tiles
 from aapi.improvement import Predicted
 
@@ -20,7 +21,7 @@ ALGORITHMS = {
     "rlsvi": aapi.RLSVI(phase_length=50, horizon=6),
     "imed-rl": aapi.IMEDRL(),
     "oomd": aapi.OOMD(phase_length=50, window=6),
-    "untuned": aapi.AAPI(),
+    "untuned, in lockstep": aapi.AAPI(exploration=(Discovery(), PosteriorSampling())),
     "sampled Q": aapi.AAPI(phase_length=40, evaluate=PosteriorSampled(), side_information=Predicted(), norm="span"),
 }
 RETURNS = MonteCarlo(horizon=9, ridge=0.8)

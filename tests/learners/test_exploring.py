@@ -14,7 +14,14 @@ from aapi.batch import simulator
 from aapi.environments import cartpole, deep_sea, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import MonteCarlo, SelfConsistent
-from aapi.exploration import Discovery, Excursion, PosteriorSampling, UniformShare
+from aapi.exploration import (
+    Discovery,
+    Excursion,
+    Expeditions,
+    PosteriorSampling,
+    ThompsonSampling,
+    UniformShare,
+)
 from aapi.learners import Exploring, Uniform
 from aapi.learners.state import stored
 from aapi.simulation import Stretch
@@ -44,6 +51,7 @@ def learner(*exploration, length=60):
 LEARNERS = {
     "discovery": learner(Discovery(patience=200)),
     "own": learner(to_the_rarest),
+    "aapi": aapi.AAPI(),
     "several": learner(Discovery(patience=90), to_the_rarest, PosteriorSampling(), UniformShare()),
     "without tuning": aapi.AAPI(exploration=(Discovery(patience=200), PosteriorSampling())),
     "politex": aapi.Politex(phase_length=50, evaluate=MonteCarlo(5), exploration=(Discovery(patience=30),)),
@@ -117,7 +125,7 @@ def test_runs_differ_in_their_ends():
 
 
 def all_fingerprints():
-    shorter = {"discovery": (river_swim(4), 600), "own": (deep_sea(3), 600)}
+    shorter = {"discovery": (river_swim(4), 600), "own": (deep_sea(3), 600), "aapi": (river_swim(4), 300)}
     return {name: fingerprint(aapi.run(LEARNERS[name], env, steps, 2, SEED)) for name, (env, steps) in shorter.items()}
 
 
@@ -163,6 +171,7 @@ class Some:
 
 
 SAVED = {
+    "aapi": (Expeditions(), ThompsonSampling()),
     "discovery": (Discovery(patience=200), PosteriorSampling()),
     "own": (to_the_rarest,),
     "steps and limits": (Some(70, True),),
@@ -180,7 +189,7 @@ def bits(agent):
 @pytest.mark.parametrize("name", SAVED)
 def test_an_agent_is_saved_and_loaded_in_the_middle_of_an_exploration(name, tmp_path):
     algorithm = learner(*SAVED[name], length=40)
-    given = {} if name == "discovery" else {"algorithm": algorithm}
+    given = {} if name in ("aapi", "discovery") else {"algorithm": algorithm}
     whole = aapi.Agent(algorithm, lake(), seed=4).learn(1200)
     agent, paused = aapi.Agent(algorithm, lake(), seed=4), 0
     for steps in itertools.cycle((17, 1, 40, 3, 8)):

@@ -9,7 +9,7 @@ from experience import rollout
 
 import aapi
 from aapi.batch import simulator
-from aapi.environments import deep_sea, ergodic, garnet
+from aapi.environments import deep_sea, ergodic, garnet, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import Evaluation, ExactQ, MonteCarlo
 from aapi.features import Coordinates, FeatureMatrix
@@ -80,6 +80,24 @@ def test_extreme_rewards(size):
     extreme = FiniteMDP(mdp.transitions, mdp.rewards / np.abs(mdp.rewards).max() * size)
     for algorithm in all_algorithms():
         check(aapi.run(algorithm, extreme, 400, 2))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e-160, 1e160, 1e300])
+def test_extreme_rewards_without_tuning(size):
+    mdp = garnet(6, 2, 3)
+    extreme = FiniteMDP(mdp.transitions, mdp.rewards / np.abs(mdp.rewards).max() * size)
+    check(aapi.run(aapi.AAPI(), extreme, 1000, 2))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("steps", [1, 2, 49, 50, 51, 2000])
+def test_one_state_or_one_action_without_tuning(steps):
+    lonely = check(aapi.run(aapi.AAPI(), FiniteMDP(np.ones((1, 1, 1)), [[2.5]]), steps, 2))
+    assert (lonely.average_reward[:, -1] == 2.5).all()
+    check(aapi.run(aapi.AAPI(), FiniteMDP(np.ones((1, 3, 1)), [[0.0, 1.0, -1.0]]), steps, 2))
+    check(aapi.run(aapi.AAPI(), FiniteMDP(np.full((3, 1, 3), 1 / 3), [[0.0], [1.0], [2.0]]), steps, 2))
+    check(aapi.run(aapi.AAPI(), river_swim(6), steps, 2))
 
 
 def test_rewards_whose_sum_overflows_are_refused():

@@ -15,6 +15,7 @@ MASKED = (
     "aapi-sup exact one-hot", "aapi-sup lstd one-hot", "aapi-sup monte-carlo coordinates",
     "aapi-sup monte-carlo fourier", "aapi-sup posterior one-hot", "politex monte-carlo radial", "rlsvi relative sea",
     "kl-ucrl ergodic", "scal river", "ucrl2 sea", "ucrl2b queue", "untuned sea 12", "agent untuned box-queue",
+    "aapi-sup horizon river expeditions+thompson",
 )  # fmt: skip
 
 

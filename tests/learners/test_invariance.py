@@ -34,7 +34,7 @@ def test_aapi_is_blind_to_powers_of_two_to_the_bit(mdp, norm, centre):
 @pytest.mark.parametrize("mdp", [river_swim(6), deep_sea(5), garnet(15, 3, 4)], ids=["river", "deep-sea", "garnet"])
 def test_without_tuning_it_is_blind_to_any_scale(mdp):
     plain = aapi.run(aapi.AAPI(), mdp, 5000, 5)
-    for factor in (2.0**-20, 2.0**300, 0.01, 100.0):
+    for factor in (2.0**-5, 2.0**3, 2.0**40, 2.0**300, 0.01, 100.0):
         other = aapi.run(aapi.AAPI(), scaled(mdp, factor), 5000, 5)
         if factor in (0.01, 100.0):  # rounding, which no draw of an action has noticed
             assert other.next_policy == pytest.approx(plain.next_policy, abs=1e-6)
@@ -42,6 +42,18 @@ def test_without_tuning_it_is_blind_to_any_scale(mdp):
         else:
             assert (other.next_policy == plain.next_policy).all()
             assert (other.rewards == plain.rewards * factor).all()
+
+
+@pytest.mark.parametrize("exponent", [-5, 3, 40])
+def test_noise_of_rewards_may_be_of_any_scale(exponent):
+    def noisy(factor):
+        mdp = garnet(15, 3, 4)
+        return FiniteMDP(mdp.transitions, mdp.rewards * factor, reward_spread=0.25 * factor)
+
+    plain, other = (aapi.run(aapi.AAPI(), noisy(factor), 3000, 2) for factor in (1.0, 2.0**exponent))
+    assert (other.next_policy == plain.next_policy).all()
+    assert (other.phase_ends == plain.phase_ends).all()
+    assert (other.rewards == plain.rewards * 2.0**exponent).all()
 
 
 def test_politex_is_not():

@@ -32,7 +32,7 @@ ON_TABLES = {
     "window": aapi.AAPI(phase_length=30, evaluate=LSTD(reuse="window", window=50)),
     "lspe": aapi.AAPI(phase_length=30, evaluate=LSPE(trace=0.4, step=0.5, reuse="phase", ridge=1.0)),
     "importance": aapi.AAPI(phase_length=30, evaluate=ImportanceMonteCarlo(horizon=3, window=70)),
-    "without tuning": aapi.AAPI(),
+    "without tuning": aapi.AAPI(exploration=(Discovery(), PosteriorSampling())),
     "exploring": aapi.Politex(phase_length=30, evaluate=LSTD(), exploration=(UniformShare(), PosteriorSampling())),
     "rlsvi": aapi.RLSVI(phase_length=30, horizon=4),
     "rlsvi, exploring": aapi.Exploring(aapi.RLSVI(phase_length=30, horizon=4), (Discovery(),)),
@@ -45,12 +45,13 @@ ON_WEIGHTS = {
     "politex": ON_TABLES["politex"],
     "window": ON_TABLES["window"],
     "importance": ON_TABLES["importance"],
-    "without tuning": aapi.AAPI(phase_length=100),
+    "without tuning": aapi.AAPI(phase_length=100, exploration=(Discovery(),)),
     "rlsvi": aapi.RLSVI(phase_length=30, horizon=4, memory=50),
     "uniform": ON_TABLES["uniform"],
 }
 ALONE = {  # of one run
     "patient": aapi.Politex(phase_length=30, evaluate=RETURNS, exploration=(Discovery(patience=40),)),
+    "without tuning": aapi.AAPI(),
     "psrl": aapi.PSRL(),
     "psrl, normal rewards": aapi.PSRL(rewards="normal"),
     "rmax": aapi.RMAX(known_after=4),

@@ -45,7 +45,7 @@ def test_deep_sea_has_what_makes_sense():
     assert (known.mixing_time, known.contraction_time, known.mismatch) == (None, None, None)
     assert "periodic" in known.refused["mixing_time"]
     assert "infinite" in known.refused["mismatch"]
-    algorithm = aapi.AAPI(phase_length=60, evaluate=MonteCarlo(horizon=8, centre=False))
+    algorithm = aapi.AAPI(phase_length=60, evaluate=MonteCarlo(horizon=8, centre=False), eta=1.0)
     found = theory.examine({"aapi": algorithm}, deep_sea(4), 3000, 4)
     assert found.theorem is None
     assert "does not apply" in found.refused["theorem"]

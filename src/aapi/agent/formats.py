@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aapi.array_types import Arrays
 
 
-FORMAT = 3
+FORMAT = 4
 # What the arrays of a learner, and of its memories, were called in formats 1 and 2.
 LEARNER = {
     "phase": "k", "side_information": "prediction", "surprise": "surprise_size", "root_sum": "surprise_root_sum",
@@ -27,6 +27,10 @@ def upgraded(description: Description, arrays: Arrays) -> tuple[Description, Arr
     """A description and arrays of any format in the present one. 1 had phases of one length, and no memories."""
     if description["format"] == FORMAT:
         return description, arrays
+    counted = any(name.endswith(("_times", "_transition_counts")) for name in arrays)
+    description = description | {"algorithm": _with_defaults(description["algorithm"], counted)}
+    if description["format"] == 3:
+        return description | {"format": FORMAT}, _priced(arrays)
     learner = dict(description["algorithm"])
     if learner.get("part") == "RLSVI":
         raise InvalidInput("an RLSVI agent of an earlier format can be read by earlier versions only: train it anew")
@@ -41,7 +45,31 @@ def upgraded(description: Description, arrays: Arrays) -> tuple[Description, Arr
         learner = {"part": "Exploring", "learner": learner, "exploration": parts}
         state = _explored(state, old, start)
     kept |= {f"state_{name}": array for name, array in state.items()}
-    return description | {"format": FORMAT, "algorithm": learner}, kept
+    return description | {"format": FORMAT, "algorithm": learner}, _priced(kept)
+
+
+def _with_defaults(described: object, counted: bool) -> object:
+    """Parts of formats 1 to 3, with what they then were. counted: whether transitions were counted, so on tables."""
+    if not isinstance(described, dict):
+        return described
+    parts = {name: _with_defaults(part, counted) for name, part in described.items()}
+    if parts.get("part") == "Growing":
+        parts.setdefault("root", None)
+    if parts.get("part") == "Automatic" and counted:
+        return {"part": "SelfConsistent"}
+    return parts
+
+
+def _priced(arrays: Arrays) -> Arrays:
+    """Arrays of a learner that explores, with what files lack that were saved before explorations had a price."""
+    if "state_explored" not in arrays:
+        return arrays
+    states = max((array.shape[1] for name, array in arrays.items() if name.endswith("_seen")), default=0)
+    older = {f"state_outlook_{name}": np.zeros(1) for name in ("gain", "lost", "work")}
+    older["state_outlook_values"] = np.zeros((1, 2, states))
+    if "state_excursion_policies" in arrays:
+        older["state_excursion_priced"] = np.array(False)
+    return older | arrays
 
 
 def _renamed(name: str) -> str:

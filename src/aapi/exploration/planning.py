@@ -142,9 +142,9 @@ def optimise(
     """
     num_actions, (accuracy, damping, evaluations) = rewards.shape[1], effort
     updated, spread, best = np.empty(values.size), spread_of(states, rewards), np.empty(values.size, dtype=np.int64)
-    low, high, sweeps = -np.inf, np.inf, 0
+    low, high, sweeps = -np.inf, np.inf, 0.0
     for _ in range(min(SWEEPS * states.size, WORK // work) // (1 + evaluations) + 200):
-        sweeps += 1
+        sweeps += 1.0
         low, high = np.inf, -np.inf
         for x in states:
             top = -np.inf
@@ -165,6 +165,7 @@ def optimise(
             break
         for _ in range(evaluations):
             _evaluate(states, begins, after, chances, rewards, best, damping, values, updated)
+        sweeps += evaluations / num_actions
     return 0.5 * (low + high) / (1.0 - damping), (high - low) / (1.0 - damping), sweeps
 
 

@@ -25,6 +25,7 @@ ACCURACY = 0.03  # of plans, over √t
 SWEEPS_AT_RANDOM = 300
 # Transitions that plans may look at, at the start and for every step: some seconds, and microseconds.
 WORK, WORK_PER_STEP = 2_000_000_000, 2000
+LAID_OUT = 20  # what a plan takes for each pair of the table, before it looks at a transition
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +118,9 @@ class Survey:
         model, values = average_model(self.counts), self.outlook.values.copy()
         policy, gaps = np.zeros(len(model.rewards), dtype=np.int64), np.zeros(model.rewards.shape)
         gain, at_random, spread, work = _plan(*model[:5], self.counts.visits[0], self.accuracy, values[0], policy, gaps)
-        free = not gain - at_random > 1e-6 * spread
+        free = self.counts.highest[0] == self.counts.lowest[0] or not gain - at_random > 1e-6 * spread
         self.outlook = replace(self.outlook, gain=np.array([gain]), values=values)
-        self.spend(work)
+        self.spend(work + LAID_OUT * gaps.size)
         return Greedy(model, policy, gaps, 1.0 if free else gain - at_random, free)
 
     def spend(self, work: float) -> None:

@@ -13,7 +13,7 @@ from aapi.exploration import Excursion, Situation, as_exploration
 from aapi.exploration.exploration import checked
 from aapi.exploration.survey import Outlook, Survey
 from aapi.learners.learner import Learner, Phase, with_memories
-from aapi.learners.state import restored_parts, stored
+from aapi.learners.state import restored_parts
 from aapi.memory import CountTransitions, empty_memories
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 COUNTS = CountTransitions()
 # The usual length of an exploration, or more where there are many pairs, up to a limit.
 STEPS, STEPS_PER_PAIR, MOST_STEPS = 50, 0.1, 2500
-# What files of agents lack that were saved before explorations had a price.
-SINCE_FORMAT_3 = ("excursion_priced", "outlook_gain", "outlook_values", "outlook_lost", "outlook_work")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +67,7 @@ class ExploringState:
             steps = 1 if "excursion_steps" in arrays else None
             limits = np.zeros(shape, dtype=np.int64) if "excursion_limits" in arrays else None
             like = replace(self, excursion=replace(out, steps=steps, limits=limits))
-        unknown = {name: array for name, array in stored(like).items() if name not in arrays}
-        older = {name: array for name, array in unknown.items() if name in SINCE_FORMAT_3}
-        found = restored_parts(like, older | arrays)
+        found = restored_parts(like, arrays)
         if not ((found.explored >= 0) & (found.explored <= found.start)).all():
             raise InvalidInput(f"of {found.start} steps, {found.explored.tolist()} cannot have been explorations")
         return found

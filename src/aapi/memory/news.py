@@ -34,7 +34,7 @@ class TrackNews(MemorySpec["News"]):
         state_attempts, state_finds = np.zeros((2, runs, shape[1]))
         return News(
             np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool), np.zeros(shape[:2], dtype=bool),
-            np.full(runs, -np.inf), attempts, finds, state_attempts, state_finds,
+            np.full(runs, np.finfo(np.float64).min), attempts, finds, state_attempts, state_finds,
         )  # fmt: skip
 
 
@@ -91,6 +91,11 @@ class News(Memory):
         if found["visits"].min(initial=0) < 0:
             raise InvalidInput("visits must not be negative")
         return replace(self, **found)
+
+    def check_steps(self, steps: int) -> None:
+        """Every step is a visit."""
+        if not (self.visits.sum(axis=(1, 2)) == steps).all():
+            raise InvalidInput(f"the visits of news are not those of {steps} steps")
 
 
 @kernel
