@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 8  # sides of a grid, in words
 FEW_NUMBERS = 4  # of an observation that a Fourier basis is for by default
+ON_WEIGHTS = AAPI(eta=1.0)  # what AAPI() is on features: 0.3 was chosen on tables, and CartPole wants more
 MOST_NUMBERS = 64  # of an observation over which a grid is laid by default
 
 
@@ -41,7 +42,8 @@ def choose(
 
     Tables where observations are countable. On vectors, `AAPI()`, if nothing of it was chosen otherwise, is
     `OptimisticGrid()`; except where bounds are known for features, in CartPole, the paper's own problem, in which
-    Algorithm 1 balances longer. Other algorithms have a Fourier basis for few numbers, what does not explode for many.
+    Algorithm 1 balances longer, with the η = 1 that was chosen there. Other algorithms have a Fourier basis for few
+    numbers, what does not explode for many.
     """
     untuned = algorithm == AAPI() and (bounds == (None, None) or isinstance(features, Grid))
     if features is None:
@@ -51,14 +53,16 @@ def choose(
             features = Grid()
         else:
             features = Fourier() if len(observations.low) <= FEW_NUMBERS else Radial()
-    return OptimisticGrid() if untuned and isinstance(features, Grid) else algorithm, features
+    if untuned and isinstance(features, Grid):
+        return OptimisticGrid(), features
+    return ON_WEIGHTS if algorithm == AAPI() and not isinstance(features, OneHot) else algorithm, features
 
 
 def describe_choice(agent: Agent) -> str:
     """What `AAPI()` became for what is observed, in words; nothing for other algorithms."""
     if isinstance(agent.algorithm, OptimisticGrid):
         return _describe_grid(agent)
-    if agent.algorithm != AAPI():
+    if agent.algorithm not in (AAPI(), ON_WEIGHTS):
         return ""
     if agent.space.countable:
         return (
