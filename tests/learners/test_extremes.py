@@ -12,6 +12,7 @@ from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import Evaluation, ExactQ, MonteCarlo
+from aapi.exploration import ThompsonSampling
 from aapi.features import Coordinates, FeatureMatrix
 from aapi.improvement import Adaptive, LearningRate, PreviousEstimate, SampledAdaptive, SideInformation, Zero
 from aapi.learners import Phase
@@ -88,6 +89,9 @@ def test_extreme_rewards_without_tuning(size):
     mdp = garnet(6, 2, 3)
     extreme = FiniteMDP(mdp.transitions, mdp.rewards / np.abs(mdp.rewards).max() * size)
     check(aapi.run(aapi.AAPI(), extreme, 1000, 2))
+    noisy = FiniteMDP(extreme.transitions, extreme.rewards, reward_spread=0.25 * size)
+    for algorithm in (aapi.AAPI(), aapi.AAPI(exploration=(ThompsonSampling(),))):
+        check(aapi.run(algorithm, noisy, 1000, 2))
 
 
 @pytest.mark.filterwarnings("error")

@@ -9,6 +9,7 @@ import aapi
 from aapi.batch import simulator
 from aapi.environments import deep_sea, ergodic, garnet, river_swim
 from aapi.evaluation import MonteCarlo
+from aapi.exploration import ThompsonSampling
 from aapi.improvement import Adaptive
 from aapi.mdp import FiniteMDP
 
@@ -50,10 +51,11 @@ def test_noise_of_rewards_may_be_of_any_scale(exponent):
         mdp = garnet(15, 3, 4)
         return FiniteMDP(mdp.transitions, mdp.rewards * factor, reward_spread=0.25 * factor)
 
-    plain, other = (aapi.run(aapi.AAPI(), noisy(factor), 3000, 2) for factor in (1.0, 2.0**exponent))
-    assert (other.next_policy == plain.next_policy).all()
-    assert (other.phase_ends == plain.phase_ends).all()
-    assert (other.rewards == plain.rewards * 2.0**exponent).all()
+    for algorithm in (aapi.AAPI(), aapi.AAPI(exploration=(ThompsonSampling(),))):
+        plain, other = (aapi.run(algorithm, noisy(factor), 3000, 2) for factor in (1.0, 2.0**exponent))
+        assert (other.next_policy == plain.next_policy).all()
+        assert (other.phase_ends == plain.phase_ends).all()
+        assert (other.rewards == plain.rewards * 2.0**exponent).all()
 
 
 def test_politex_is_not():

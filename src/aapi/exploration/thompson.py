@@ -153,7 +153,7 @@ def _draw_rewards(rewards: Any, states: Any, visits: Any, deviations: Any, strea
         for a in range(visits.shape[1]):
             squares += deviations[x, a]
             number += max(visits[x, a] - 1.0, 0.0)
-    if squares > 0.0:
+    if 0.0 < squares < np.inf:  # of rewards beyond 1e150, nothing can be said
         for x in states:
             again = 0.0
             for a in range(visits.shape[1]):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from aapi.simulation import PhaseData
 
 
+LARGEST = np.finfo(np.float64).max  # squares of huge rewards end here
+
+
 @dataclass(frozen=True)
 class TrackRewards(MemorySpec["RewardMoments"]):
     """Means and variances of the rewards of all phases, where states can be counted."""
@@ -70,7 +73,8 @@ def _add(states: Any, actions: Any, rewards: Any, visits: Any, means: Any, devia
             visits[run, x, a] += 1.0
             before = reward - means[run, x, a]
             means[run, x, a] += before / visits[run, x, a]
-            deviations[run, x, a] += before * (reward - means[run, x, a])
+            more = deviations[run, x, a] + before * (reward - means[run, x, a])
+            deviations[run, x, a] = min(more, LARGEST)
 
 
 @kernel
