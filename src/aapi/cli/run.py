@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from aapi.array_types import Array
     from aapi.cli.parser import Commands
     from aapi.json_types import JsonObject, Settings
     from aapi.registry.problems import Problem
@@ -79,8 +80,8 @@ def _summary(result: Result) -> JsonObject:
         "last_tenth": float(last_tenth.mean()),
         "last_tenth_std": _std(last_tenth),
         "explored": float(result.explored.mean()),
-        "surprise": None if result.surprise is None else float(result.surprise.mean()),
-        "conditioning": None if result.conditioning is None else float(result.conditioning.max()),
+        "surprise": None if result.surprise is None else float(_known(result.surprise).mean()),
+        "conditioning": None if result.conditioning is None else float(_known(result.conditioning).max()),
         "runs": len(result.runs),
         "steps": result.num_steps,
         "seconds": result.seconds,
@@ -125,14 +126,21 @@ def _share(result: Result, earned: float) -> str:
     return f", {(earned - start) / (best - start):.1%} {of_what}" if differ else ""
 
 
+def _known(numbers: Array) -> Array:
+    """Without the phases that some runs do not have: those of different lengths are padded by NaN."""
+    import numpy as np
+
+    return numbers[~np.isnan(numbers)]
+
+
 def _diagnostics(result: Result) -> Iterator[tuple[str, str]]:
     """Rows about exploration, predictions and equations, where the algorithm has them."""
     if explored := result.explored.mean():
         yield "explored", f"{explored:.4g} steps of a run, {explored / result.num_steps:.1%}"
     if result.surprise is not None:
-        yield "surprise", f"{result.surprise.mean():.4g}, ‖Q̂ − M‖ over states and phases: prediction error"
+        yield "surprise", f"{_known(result.surprise).mean():.4g}, ‖Q̂ − M‖ over states and phases: prediction error"
     if result.conditioning is not None:
-        yield "conditioning", f"{result.conditioning.max():.2g}, the worst condition number of the equations"
+        yield "conditioning", f"{_known(result.conditioning).max():.2g}, the worst condition number of the equations"
 
 
 def _sizes(env: Problem) -> tuple[str, int]:
