@@ -1,6 +1,6 @@
-"""Write docs/untuned.md: the text of docs/untuned.template.md, with tables from stores and a few runs done here.
+"""Write docs/untuned.md: the text of docs/untuned.template.md, with tables and sentences from stores.
 
-make untuned
+make untuned, or, from the stores that are there: python docs/untuned.py FOLDER-OF-STORES
 """
 
 from __future__ import annotations
@@ -12,102 +12,234 @@ from pathlib import Path
 
 import numpy as np
 
-import aapi
-from aapi.environments import access_control, deep_sea, ergodic, river_swim
-from aapi.evaluation import SelfConsistent
 from aapi.experiments import Store, summarise
-from aapi.improvement import ExponentialAverage, Predicted, PreviousEstimate, Zero
+from aapi.experiments.summary import best_tuned
+from aapi.registry.zoo import zoo
 from aapi.report.ablation import ablations
 from aapi.report.ablation_effects import ablation_effects
-from aapi.report.markdown import comparison_lines, result_lines, scale_lines, share_lines
-from aapi.schedules import Growing
 
 HERE = Path(__file__).parent
-PROBLEMS = {
-    "ergodic 20,5": ergodic(20, 5),
-    "river-swim 12": river_swim(12),
-    "access-control": access_control(),
-    "deep-sea 10": deep_sea(10),
+OURS, CONTROL, RIVALS = "aapi", "greedy, same parts", ("ucrl2b, tuned", "psrl, tuned")
+BOTH = "expeditions and Thompson sampling"  # AAPI() in studies/exploration.toml
+NAMES = {OURS: "`AAPI()`", "ucrl2b, tuned": "UCRL2B, tuned", "psrl, tuned": "PSRL, tuned"}
+ENOUGH, MEDIAN = 0.95, 0.98  # of the best tuned rival's share: on every problem, and on the median one
+# What the mean, or the worst run, was to reach where the last version failed; and the problem's name in
+# studies/exploration.toml, which has it as well.
+AIMS = {
+    "RiverSwim 40": (0.95, "mean", "river-swim 40"),
+    "Six-Arms": (0.9, "mean", "six-arms"),
+    "Taxi": (0.8, "mean", "taxi"),
+    "FrozenLake 8×8": (0.9, "mean", "frozen-lake 8"),
+    "tandem queue 10": (0.88, "mean", "tandem-queue 10"),
+    "bandit 10, N(·, 3)": (0.85, "worst", None),
 }
-GUESSES = {"zero": Zero(), "previous": PreviousEstimate(), "average": ExponentialAverage(), "predicted": Predicted()}
+FIGURE = Path("figures") / "ablation-scores-two-column.png"
 
 
-def main(untuned: str, exploration: str, flat: str, ablation: str) -> None:
-    """Fill the template in, and copy the figure of the ablation, which `aapi figures` has drawn."""
-    summary, rewards = _summary(untuned), _summary(exploration).rows
-    rows = [row for row in summary.rows if row.plan.study == "untuned"]
+def main(folder: str) -> None:
+    """Fill the template in, and copy the figure of the ablation if `aapi figures` has drawn it."""
+    stores = Path(folder)
+    halves = {half: _summary(stores / f"zoo-{half}", f"zoo, {half}") for half in ("reporting", "development")}
+    found = {name: _summary(stores / name, name) for name in ("exploration", "flat", "untuned", "ablation")}
     inserts = {
-        "results": result_lines(rows),
-        "targets": _fractions([row for row in rows if row.plan.algorithm == "aapi"]),
-        "comparisons": comparison_lines([c for c in summary.comparisons if c.study == "untuned"]),
-        "verdicts": _verdicts([c for c in summary.comparisons if c.study == "untuned"]),
-        "scales": scale_lines([row for row in summary.rows if row.plan.study == "untuned, rewards scaled"]),
-        "exploration": share_lines(rewards),
-        "flat": share_lines(_summary(flat).rows),
-        "surprise": _surprises(),
-        "effects": [f"- {line}" for line in ablation_effects(ablations(_summary(ablation).rows)[0])],
+        **{half: _half(half, summary) for half, summary in halves.items()},
+        "time": _time([row for summary in halves.values() for row in _complete(summary)]),
+        "aims": _aims(halves, _complete(found["exploration"])),
+        "exploration": _across(found["exploration"], "aapi sweep studies/exploration.toml"),
+        "flat": _across(found["flat"], "aapi sweep studies/flat.toml"),
+        "nine": _nine(found["untuned"]),
+        "effects": _effects(found["ablation"]),
+    }
+    if (stores / "ablation" / FIGURE).is_file():
+        shutil.copyfile(stores / "ablation" / FIGURE, HERE / "pictures" / "ablation.png")
+    text = (HERE / "untuned.template.md").read_text()
+    filled = re.sub(r"<!-- (.+?) -->", lambda match: "\n".join(inserts[match[1]]), text)
+    (HERE / "untuned.md").write_text(filled)
+
+
+def _summary(folder, study):
+    """The rows of the studies whose names begin so, and their comparisons; None if they were not run."""
+    if not (folder / "results.db").is_file():
+        return None
+    with Store(folder, write=False) as store:
+        return summarise(store, [plan for plan in store.plans() if plan.study.startswith(study)])
+
+
+def _complete(summary):
+    """The rows of problems of which no run is missing."""
+    if summary is None:
+        return []
+    short = {row.plan.problem for row in summary.rows if row.missing or row.chosen is None}
+    return [row for row in summary.rows if row.plan.problem not in short]
+
+
+def _by_problem(rows):
+    """The rows by problem and algorithm."""
+    found = {}
+    for row in rows:
+        found.setdefault(row.plan.problem, {})[row.plan.algorithm] = row
+    return found
+
+
+def _not_run(command):
+    return f"(Not run for this page: `{command}`.)"
+
+
+def _cell(row):
+    """Mean and worst share."""
+    return "" if row is None else f"{_two(row.shares.mean())} ({_two(row.shares.min())})"
+
+
+def _two(share):
+    return f"{share:.3f}".replace("0.", ".", 1) if abs(share) < 1.0 else f"{share:.2f}"
+
+
+def _table(head, lines):
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for line in lines:
+        yield f"| {' | '.join(line)} |"
+
+
+def _half(half, summary):
+    """The table of one half of the zoo, and what it says, the control in the same breath."""
+    rows, all_problems = _complete(summary), len(zoo(half))
+    if not rows:
+        yield _not_run(f"aapi reproduce zoo --half {half} --preset paper --runs 10 --seed 1")
+        return
+    places, best, plan = _by_problem(rows), best_tuned(rows), rows[0].plan
+    left_out = all_problems - len(places)
+    yield (
+        f"{len(places)} problems, {plan.runs} runs of each with seed {plan.seed}; each rival has one setting tuned on "
+        f"{plan.tuning_runs} other runs of each problem. Mean share of λ* (where λ* ≤ 0, of the way to it from acting "
+        "at random) and (worst run); ratio: `AAPI()` to the best tuned rival; lost: runs of `AAPI()` below half of "
+        "their mean."
+    )
+    if left_out:
+        yield f"**{left_out} of {all_problems} problems are left out: not all of their runs were made.**"
+    yield ""
+    lines = []
+    for problem, mine in places.items():
+        cells = [_cell(mine.get(name)) for name in (OURS, CONTROL, *RIVALS)]
+        ratio = _ratios(places, best, OURS)[problem]
+        lines.append([problem, f"{mine[OURS].plan.steps:,}", *cells, _two(ratio), str(mine[OURS].lost)])
+    head = ("problem", "steps", NAMES[OURS], CONTROL, *(NAMES[name] for name in RIVALS), "ratio", "lost")
+    yield from _table(head, lines)
+    yield ""
+    yield f"{_verdict(places, best, OURS)} {_verdict(places, best, CONTROL)} {_against_control(summary, places)}"
+
+
+def _ratios(places, best, name):
+    """Shares of one algorithm over those of the best tuned rival."""
+    return {
+        problem: float(mine[name].shares.mean()) / best[problem] if best[problem] > 0.0 else np.inf
+        for problem, mine in places.items()
     }
 
-    figure = Path(ablation) / "figures" / "ablation-scores-two-column.png"
-    shutil.copyfile(figure, HERE / "pictures" / "ablation.png")
 
-    def insert(match: re.Match[str]) -> str:
-        return "\n".join(inserts[match[1]])
-
-    text = (HERE / "untuned.template.md").read_text()
-    (HERE / "untuned.md").write_text(re.sub(r"<!-- (.+?) -->", insert, text))
-
-
-def _summary(folder: str):
-    with Store(folder, write=False) as store:
-        summary = summarise(store, store.plans())
-    if missing := sum(row.missing for row in summary.rows):
-        sys.exit(f"{folder} has not all runs: {missing} are missing")
-    return summary
-
-
-def _fractions(rows):
-    """Shares of λ*, with the worst run."""
-    yield "| problem | T | mean, of λ* | worst run, of λ* | average reward | worst run |"
-    yield "|---|---|---|---|---|---|"
-    for row in rows:
-        best, found = row.plan.optimal_gain, row.averages
-        told = f"{found.mean() / best:.4f} | {found.min() / best:.4f} | {found.mean():.4f} | {found.min():.4f}"
-        yield f"| {row.plan.problem} | {row.plan.steps:,} | {told} |"
+def _verdict(places, best, name):
+    """How one algorithm compares with the best tuned rival, and what it lost."""
+    ratios = _ratios(places, best, name)
+    short = {problem: ratio for problem, ratio in ratios.items() if ratio < ENOUGH}
+    rows = [mine[name] for mine in places.values()]
+    middle = _two(float(np.median(list(ratios.values()))))
+    lost, runs, failed = (sum(each) for each in zip(*((r.lost, len(r.runs), len(r.failed)) for r in rows), strict=True))
+    where = "; ".join(f"{row.lost} on {row.plan.problem}" for row in rows if row.lost)
+    listed = "; ".join(f"{problem} {_two(ratio)}" for problem, ratio in sorted(short.items(), key=lambda each: each[1]))
+    called = "**`AAPI()`**" if name == OURS else "**Greedy policy iteration with the same parts**, the honest control,"
+    return (
+        f"{called} has at least {_two(ENOUGH)} of the best tuned rival's share on {len(ratios) - len(short)} of "
+        f"{len(ratios)} problems{f' (not on {listed})' if short else ''}, {middle} in the median one, and {lost} of "
+        f"{runs} runs below half of the mean{f' ({where})' * bool(lost)}"
+        f"{f'; {failed} runs failed' * bool(failed)}."
+    )
 
 
-def _verdicts(comparisons):
-    """How often the first algorithm is ahead, level or behind."""
-    for theirs in dict.fromkeys(c.theirs for c in comparisons):
-        found = [c for c in comparisons if c.theirs == theirs]
-        ahead, level, behind = ([c.problem for c in found if c.verdict == sign] for sign in (1, 0, -1))
-        told = ", ".join(
-            f"{word} on {len(names)}" + (f" ({'; '.join(names)})" if 0 < len(names) < 5 else "")
-            for word, names in (("ahead", ahead), ("level", level), ("behind", behind))
-        )
-        yield f"- against **{theirs}**: {told}."
+def _against_control(summary, places):
+    """How often the first algorithm earns more than the control, by intervals of differences."""
+    verdicts = [c.verdict for c in summary.comparisons if c.theirs == CONTROL and c.problem in places]
+    more, less = verdicts.count(1), verdicts.count(-1)
+    return (
+        f"Of the two, `AAPI()` earns more on {more} problems, greedy on {less}; on {len(verdicts) - more - less} the "
+        "95 % bootstrap interval of the difference contains 0."
+    )
 
 
-def _surprises():
-    """What each kind of side information leaves of ‖Q̂ − M‖, over all phases but the first five, and what it earns."""
-    yield "| side information | " + " | ".join(PROBLEMS) + " |"
-    yield "|---" * (1 + len(PROBLEMS)) + "|"
-    cells: dict[str, list[str]] = {name: [] for name in GUESSES}
-    for mdp in PROBLEMS.values():
-        base = None
-        for name, guess in GUESSES.items():
-            algorithm = aapi.AAPI(
-                phase_length=Growing(), evaluate=SelfConsistent(), norm="span", side_information=guess,
-                exploration=aapi.AAPI().exploration,
-            )  # fmt: skip
-            result = aapi.run(algorithm, mdp, 50_000, 20, seed=1, threads=2)
-            late = result.surprise[:, 5:].mean()
-            base = late if base is None else base
-            share = result.average_reward[:, -1].mean() / result.optimal_gain
-            error = result.average_reward[:, -1].std(ddof=1) / np.sqrt(20) / result.optimal_gain
-            cells[name].append(f"{late / base:.3f}; {share:.3f} ± {error:.3f}")
-    for name, found in cells.items():
-        yield f"| {name} | " + " | ".join(found) + " |"
+def _time(rows):
+    """Microseconds a step, by problem."""
+    mine = [row for row in rows if row.plan.algorithm == OURS]
+    if not mine:
+        return ["(no runs)"]
+    micros = {row.plan.problem: 1e6 * np.mean([run.seconds for run in row.runs]) / row.plan.steps for row in mine}
+    least, most = min(micros, key=micros.get), max(micros, key=micros.get)
+    middle = float(np.median(list(micros.values())))
+    return [f"{micros[least]:.1f} ({least}) to {micros[most]:.1f} ({most}) µs a step, {middle:.1f} in the median one"]
+
+
+def _aims(halves, explorations):
+    """What was to be reached, and what was, of what has been run."""
+    lines = [line for half, summary in halves.items() for line in _aims_of(half, _complete(summary))]
+    ours = {row.plan.problem: row for row in explorations if row.plan.algorithm == BOTH}
+    ours |= {row.plan.problem: row for row in _complete(halves["development"]) if row.plan.algorithm == OURS}
+    waiting = []
+    for problem, (aim, which, other) in AIMS.items():
+        if row := ours.get(problem, ours.get(other)):
+            found = row.shares.mean() if which == "mean" else row.shares.min()
+            lines.append((f"{problem}, {which} share of λ*", aim, found, ""))
+        else:
+            waiting.append(problem)
+    cells = [
+        (what, _two(aim), _two(found) + where, "yes" if found >= aim else "**no**") for what, aim, found, where in lines
+    ]
+    yield from _table(("", "aim", "found", "reached"), cells)
+    if waiting:
+        yield from ("", f"Not run for this page: {'; '.join(waiting)}.")
+
+
+def _aims_of(half, rows):
+    """Each aim for one half: what it is, how much, what was found, and where."""
+    if not rows:
+        return
+    places = _by_problem(rows)
+    ratios, ours = _ratios(places, best_tuned(rows), OURS), [mine[OURS] for mine in places.values()]
+    least, kept = min(ratios, key=ratios.get), 1.0 - sum(row.lost for row in ours) / sum(len(row.runs) for row in ours)
+    yield f"{half} half, least ratio to the best tuned rival", ENOUGH, ratios[least], f" on {least}"
+    yield f"{half} half, median ratio", MEDIAN, float(np.median(list(ratios.values()))), ""
+    yield f"{half} half, runs that are not lost", 1.0, kept, ""
+
+
+def _across(summary, command):
+    """Algorithms down, problems across."""
+    if not (rows := _complete(summary)):
+        yield _not_run(command)
+        return
+    places = _by_problem(rows)
+    labels = dict.fromkeys(row.plan.algorithm for row in rows)
+    yield f"Mean share of λ* and (worst run) of {rows[0].plan.runs} runs (`{command}`):"
+    yield ""
+    lines = [(label, *(_cell(mine.get(label)) for mine in places.values())) for label in labels]
+    yield from _table(("", *places), lines)
+
+
+def _nine(summary):
+    """The problems of earlier versions, problems down."""
+    rows = [row for row in _complete(summary) if row.plan.study == "untuned"]
+    if not rows:
+        yield _not_run("aapi reproduce untuned --preset paper --seed 1")
+        return
+    labels = list(dict.fromkeys(row.plan.algorithm for row in rows))
+    yield f"Mean share of λ* and (worst run) of {rows[0].plan.runs} runs; POLITEX and RLSVI are tuned for each problem:"
+    yield ""
+    lines = [(problem, *(_cell(mine.get(label)) for label in labels)) for problem, mine in _by_problem(rows).items()]
+    yield from _table(("problem", *(NAMES.get(label, label) for label in labels)), lines)
+
+
+def _effects(summary):
+    """What exchanging a part of Algorithm 1 does."""
+    if not (rows := _complete(summary)):
+        yield _not_run("aapi reproduce ablation --preset paper")
+        return
+    yield from (f"- {line}" for line in ablation_effects(ablations(rows)[0]))
 
 
 if __name__ == "__main__":

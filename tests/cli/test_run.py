@@ -35,6 +35,13 @@ def test_json_is_what_the_library_gives(capsys):
     assert facts["steps_per_second"] == pytest.approx(25_000 / facts["seconds"])
 
 
+@pytest.mark.parametrize("evaluation", ["", "--evaluation lstd --exploration expeditions"])
+def test_runs_with_different_numbers_of_phases_have_a_mean_surprise(capsys, evaluation):
+    status, out, err = run(capsys, *f"run river-swim --steps 3000 --runs 4 --json {evaluation}".split())
+    assert (status, err) == (0, "")
+    assert json.loads(out)["surprise"] > 0.0
+
+
 @pytest.mark.parametrize("algorithm", ["aapi", "aapi-paper", "politex", "ftrl", "greedy", "rlsvi", "psrl", "rmax"])
 @pytest.mark.parametrize("problem", ["ergodic", "deep-sea --size 4", "river-swim", "access-control", "garnet"])
 def test_every_algorithm_runs_on_every_problem_with_its_defaults(capsys, algorithm, problem):
