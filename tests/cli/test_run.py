@@ -188,7 +188,7 @@ def test_bad_input_is_one_line_and_status_2(capsys, arguments, message):
             "cartpole --evaluation exact",
             "exact evaluation needs a finite model, and this problem has none: use --evaluation",
         ),
-        ("cartpole --features aggregate:3", "--features must be one-hot, fourier:ORDER, tiles:SIDExTILINGS or radial"),
+        ("cartpole --features aggregate:3", "--features must be one-hot, grid, fourier:ORDER, tiles:SIDExTILINGS or"),
         ("CartPole-v1", "CartPole-v1 is a Gymnasium environment: learn it with aapi train CartPole-v1"),
     ],
 )

@@ -93,12 +93,14 @@ def test_copies_of_an_environment():
 def test_what_is_chosen(space, algorithm, features):
     agent = aapi.Agent(algorithm, Line(space=space))
     assert agent.features == features
-    assert agent.algorithm == (aapi.OptimisticGrid() if features == Grid() else algorithm)
+    on_weights = aapi.AAPI(eta=1.0) if algorithm == aapi.AAPI() else algorithm
+    expected = {Grid(): aapi.OptimisticGrid(), OneHot(): algorithm}.get(features, on_weights)
+    assert agent.algorithm == expected
 
 
 def test_cartpole_keeps_the_papers_features():
     agent = aapi.Agent(aapi.AAPI(), gymnasium.make("CartPole-v1"))
-    assert (agent.algorithm, agent.features) == (aapi.AAPI(), Fourier())
+    assert (agent.algorithm, agent.features) == (aapi.AAPI(eta=1.0), Fourier())
 
 
 def test_the_choice_in_words():

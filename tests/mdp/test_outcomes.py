@@ -168,7 +168,7 @@ def test_average_reward_is_the_gain_and_regret_comes_apart():
     gain = policy_values(mdp, uniform).gains[0]
     assert abs(average.mean() - gain) < 5 * average.std() / 20**0.5
     analysis = aapi.theory.analyse(
-        aapi.run(aapi.AAPI(phase_length=200), mdp.with_noise(0.5), 4000, 4, record=True, grid=[4000])
+        aapi.run(aapi.AAPI(phase_length=200, exploration=()), mdp.with_noise(0.5), 4000, 4, record=True, grid=[4000])
     )
     parts = analysis.decomposition
     assert parts.regret == pytest.approx(parts.noise + parts.pseudo_regret, abs=1e-9)
