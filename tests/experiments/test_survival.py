@@ -192,6 +192,7 @@ def test_only_one_process_writes_to_a_folder_and_others_read(capsys, tmp_path, s
     folder = tmp_path / "out"
     with sweep(study, folder) as first:
         wait_until(lambda: count(folder) > 0)
+        first.send_signal(signal.SIGSTOP)  # so that it is not through before the others have looked
         status, out, err = run(capsys, "sweep", str(study), "--out", str(folder))
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert f"another process is writing to {folder}" in err
@@ -201,6 +202,7 @@ def test_only_one_process_writes_to_a_folder_and_others_read(capsys, tmp_path, s
         status, out, err = run(capsys, "export", str(folder), str(tmp_path / "curves.csv"), "--curves")
         assert (status, err) == (0, "")
         assert first.poll() is None, "all that was to be while it was running"
+        first.send_signal(signal.SIGCONT)
         out, err = first.communicate()
     assert (first.returncode, err) == (0, "")
     assert 0 < exported < count(folder)
