@@ -115,7 +115,7 @@ class Survey:
     @cached_property
     def greedy(self) -> Greedy:
         """The best policy in the average model."""
-        model, values = average_model(self.counts), self.outlook.values.copy()
+        model, values = model_with_restarts(self.counts), self.outlook.values.copy()
         policy, gaps = np.zeros(len(model.rewards), dtype=np.int64), np.zeros(model.rewards.shape)
         gain, at_random, spread, work = _plan(*model[:5], self.counts.visits[0], self.accuracy, values[0], policy, gaps)
         free = self.counts.highest[0] == self.counts.lowest[0] or not gain - at_random > 1e-6 * spread
@@ -128,7 +128,7 @@ class Survey:
         self.outlook = replace(self.outlook, work=self.outlook.work + work)
 
 
-def average_model(counts: Counts) -> AverageModel:
+def model_with_restarts(counts: Counts) -> AverageModel:
     """The model of averages of the first run."""
     size, visits, steps = int(counts.sizes[0]), counts.visits[0], counts.steps
     home, restart = int(visits.sum(axis=1).argmax()), 1.0 / (100.0 + 10.0 * math.sqrt(steps + 1.0))
