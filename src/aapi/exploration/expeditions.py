@@ -40,9 +40,9 @@ class Expeditions(Exploration):
 
         reach · unit · √(t + 10⁵)   and at most what is left of   budget · unit · √((m A + 30) (t + 10⁵))
 
-    after t steps, with m states seen and A actions. So what is believed to be lost grows as √t at the most. Whatever was found, a new
-    plan is made at once: when a state is seen for the first time, when the visits of a pair have doubled. As long as
-    all policies seem to pay the same, expeditions are free.
+    after t steps, with m states seen and A actions. So what is believed to be lost grows as √t at the most. Whatever was
+    found, a new plan is made at once: when a state is seen for the first time, when the visits of a pair have doubled.
+    As long as all policies seem to pay the same, expeditions are free.
 
     budget: for all expeditions. reach: for one piece of news. highest: the highest reward there can be, if that is
         known. Then unit in both bounds is at least a tenth of what that promises beyond the gain so far, and
