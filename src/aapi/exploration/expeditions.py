@@ -40,7 +40,7 @@ class Expeditions(Exploration):
 
         reach · unit · √(t + 10⁵)   and at most what is left of   budget · unit · √((m A + 30) (t + 10⁵))
 
-    after t steps, with m states seen and A actions. So what is believed to be lost grows as √t at the most. Whatever was
+    after t steps, with m states seen and A actions. So what is believed to be lost grows as √t at most. Whatever was
     found, a new plan is made at once: when a state is seen for the first time, when the visits of a pair have doubled.
     As long as all policies seem to pay the same, expeditions are free.
 
