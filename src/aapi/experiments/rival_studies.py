@@ -55,7 +55,7 @@ def _study(name: str, problems: list[tuple[Table, float]], *rivals: str, ours: b
     told = [label for label in ("scal", "scal, tuned") if "scal" in rivals]
     control: Table = {"name": "greedy", "label": "greedy, same parts", **PARTS}
     return Study(
-        name=name, steps=200_000, runs=20, tuning_runs=3,
+        name=name, steps=200_000, runs=20, tuning_runs=10,
         problems=[
             {**problem, "settings_for": {label: {"span": span} for label in told}} for problem, span in problems
         ],
