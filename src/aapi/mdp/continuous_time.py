@@ -1,9 +1,9 @@
 """Models in continuous time, as finite models whose gains are per unit of time.
 
 Uniformisation (`CTMDP`) looks at a process at the events of a Poisson process that is faster than any state is left,
-and the data transformation (`SMDP`; Schweitzer 1971) gives every stay the same length. In both, rewards become rates, so
-that no gain has to be converted: a step stands for `step` units of time, and values in continuous time are `step`
-times the bias of the finite model.
+and the data transformation (`SMDP`; Schweitzer 1971) gives every stay the same length. In both, rewards become rates,
+so that no gain has to be converted: a step stands for `step` units of time, 1/rate for a `CTMDP`, and values in
+continuous time are that times the bias of the finite model.
 
 Actions that exist in some states only: where an action is not allowed, it acts as the first one that is. So all that
 works on finite models works on these, and the optimal gain is that of the allowed actions alone.
@@ -40,7 +40,7 @@ class CTMDP:
     """
 
     def __init__(
-        self, rates: ArrayLike | Matrix, reward_rates: ArrayLike, *, lump_rewards: ArrayLike | Matrix | None = None,
+        self, rates: Matrix, reward_rates: ArrayLike, *, lump_rewards: Matrix | None = None,
         allowed: ArrayLike | None = None, **labels: Unpack[Labels],
     ) -> None:  # fmt: skip
         given = _rewards(reward_rates, "reward_rates")
@@ -88,7 +88,7 @@ class SMDP:
     """
 
     def __init__(
-        self, transitions: ArrayLike | Matrix, rewards: ArrayLike, sojourn_times: ArrayLike, *,
+        self, transitions: Matrix, rewards: ArrayLike, sojourn_times: ArrayLike, *,
         allowed: ArrayLike | None = None, **labels: Unpack[Labels],
     ) -> None:  # fmt: skip
         given, times = _rewards(rewards, "rewards"), _rewards(sojourn_times, "sojourn_times")
@@ -140,7 +140,7 @@ def _rewards(values: ArrayLike, what: str) -> Array:
     return given
 
 
-def _rows(matrix: ArrayLike | Matrix, rewards: Array, what: str) -> Matrix:
+def _rows(matrix: Matrix, rewards: Array, what: str) -> Matrix:
     """A matrix of pairs and states, sparse."""
     states, actions = rewards.shape
     if not scipy.sparse.issparse(matrix):
@@ -163,7 +163,7 @@ def _acts_as(allowed: ArrayLike | None, rewards: Array) -> Integers:
     if not mask.any(axis=1).all():
         raise InvalidInput(f"no action is allowed in state {int(np.argmin(mask.any(axis=1)))}: allow one")
     chosen = np.where(mask, np.arange(actions), mask.argmax(axis=1)[:, None])
-    return np.arange(states)[:, None] * actions + chosen
+    return np.asarray(np.arange(states)[:, None] * actions + chosen, dtype=np.int64)
 
 
 def _taken(rows: Matrix, pairs: Integers) -> Matrix:
