@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aapi.mdp.chain import Chain
+from aapi.mdp.continuous_time import CTMDP, SMDP
 from aapi.mdp.measures import (
     WorstMixing,
     diameter,
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from aapi.mdp.event_model import EventModel, EventSolution, solve_events
 
 __all__ = [
-    "Chain", "EventModel", "EventSolution", "FiniteMDP", "Outcomes", "PolicyValues", "Solution", "WorstMixing",
+    "CTMDP", "SMDP", "Chain", "EventModel", "EventSolution", "FiniteMDP", "Outcomes", "PolicyValues", "Solution",
+    "WorstMixing",
     "diameter", "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve",
     "solve_events", "worst_contraction_time", "worst_mixing_time",
 ]  # fmt: skip
