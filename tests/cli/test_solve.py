@@ -154,3 +154,13 @@ def test_a_closed_pipe_is_no_error():
     script = f"{sys.executable} -m aapi solve garnet --json | head -c 1"
     done = processes.run(["bash", "-c", script], check=True)
     assert (done.stdout, done.stderr) == ("{", "")
+
+
+def test_rules_stand_beside_the_optimum(capsys):
+    assert main(["solve", "maintenance", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rules"] == {"control limit 4": pytest.approx(found["gain"])}
+    assert main(["solve", "maintenance"]) == 0
+    assert "rule               control limit 4: 0.757407" in capsys.readouterr().out
+    assert main(["solve", "ergodic", "--json"]) == 0
+    assert "rules" not in json.loads(capsys.readouterr().out)
