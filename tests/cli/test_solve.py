@@ -157,10 +157,8 @@ def test_a_closed_pipe_is_no_error():
 
 
 def test_rules_stand_beside_the_optimum(capsys):
-    assert main(["solve", "maintenance", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    _, printed, _ = run(capsys, "solve", "maintenance", "--json")
+    found = json.loads(printed)
     assert found["rules"] == {"control limit 4": pytest.approx(found["gain"])}
-    assert main(["solve", "maintenance"]) == 0
-    assert "rule               control limit 4: 0.757407" in capsys.readouterr().out
-    assert main(["solve", "ergodic", "--json"]) == 0
-    assert "rules" not in json.loads(capsys.readouterr().out)
+    assert "rule               control limit 4: 0.757407" in run(capsys, "solve", "maintenance")[1]
+    assert "rules" not in json.loads(run(capsys, "solve", "ergodic", "--json")[1])

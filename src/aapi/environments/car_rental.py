@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -56,15 +56,16 @@ def car_rental_rules(mdp: FiniteMDP) -> dict[str, Integers]:
     """
     from aapi.mdp import policy_values
 
-    assert mdp.coordinates is not None
-    (first, second), most = mdp.coordinates.T, mdp.num_actions // 2
-    largest = int(mdp.coordinates.max())
+    places = cast("Integers", mdp.coordinates)  # which the models of this file have
+    (first, second), most = places.T, mdp.num_actions // 2
+    largest = int(places.max())
 
     def balance(target: int) -> Integers:
-        return most + np.clip(np.trunc((first - second - target) / 2).astype(np.int64), -most, most)
+        half = np.trunc((first - second - target) / 2).astype(np.int64)
+        return np.asarray(most + np.clip(half, -most, most))
 
     def relieve(limit: int) -> Integers:
-        return most + np.clip(first - limit, 0, most)
+        return np.asarray(most + np.clip(first - limit, 0, most))
 
     def gain(policy: Integers) -> float:
         return policy_values(mdp, policy).gain

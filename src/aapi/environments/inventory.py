@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -63,8 +63,8 @@ def inventory_rules(mdp: FiniteMDP) -> dict[str, Integers]:
     """
     from aapi.mdp import policy_values
 
-    assert mdp.coordinates is not None
-    position, most = mdp.coordinates.sum(axis=1), mdp.num_actions - 1
+    places = cast("Integers", mdp.coordinates)  # which the models of this file have
+    position, most = places.sum(axis=1), mdp.num_actions - 1
 
     def order(s: int, up_to: int) -> Integers:
         return np.where(position <= s, np.clip(up_to - position, 0, most), 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -65,8 +65,7 @@ def maintenance_rules(mdp: FiniteMDP) -> dict[str, Integers]:
     """The best control limit: the machine that is worn most is repaired at that level or above. All are evaluated."""
     from aapi.mdp import policy_values
 
-    assert mdp.coordinates is not None
-    wear = mdp.coordinates
+    wear = cast("Integers", mdp.coordinates)  # which the models of this file have
     worst, which = wear.max(axis=1), wear.argmax(axis=1) + 1
 
     def gain(limit: int) -> float:
