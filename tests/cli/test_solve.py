@@ -154,3 +154,11 @@ def test_a_closed_pipe_is_no_error():
     script = f"{sys.executable} -m aapi solve garnet --json | head -c 1"
     done = processes.run(["bash", "-c", script], check=True)
     assert (done.stdout, done.stderr) == ("{", "")
+
+
+def test_rules_stand_beside_the_optimum(capsys):
+    _, printed, _ = run(capsys, "solve", "maintenance", "--json")
+    found = json.loads(printed)
+    assert found["rules"] == {"control limit 4": pytest.approx(found["gain"])}
+    assert "rule               control limit 4: 0.757407" in run(capsys, "solve", "maintenance")[1]
+    assert "rules" not in json.loads(run(capsys, "solve", "ergodic", "--json")[1])

@@ -55,7 +55,7 @@ def solve(options: argparse.Namespace) -> None:
         what = "has no finite model" if mdp.reward_sequence is None else "has rewards that change, and no one optimum"
         raise InvalidInput(f"{options.problem} {what} to solve: learn it with aapi run {options.problem}")
     solution = optimum(mdp)
-    summary = _summary(mdp, solution)
+    summary = _summary(mdp, solution) | _rules(options.problem, mdp)
     if options.measures:
         with showing_progress(not options.json and sys.stderr.isatty()):
             summary |= _measures(mdp, solution)
@@ -82,6 +82,15 @@ def _summary(mdp: FiniteMDP, solution: Solution) -> JsonObject:
         "period": chain.period,
         **_if_exists("mixing_time", lambda: chain.mixing_time),
     }
+
+
+def _rules(problem: str, mdp: FiniteMDP) -> JsonObject:
+    """The gain of every rule that people use for the problem, from where it starts."""
+    from aapi.mdp import policy_values
+    from aapi.registry.rules import rules_of
+
+    start, rules = mdp.initial_state, rules_of(problem, mdp)
+    return {"rules": {name: float(policy_values(mdp, rules[name]).gains[start]) for name in rules}} if rules else {}
 
 
 def _measures(mdp: FiniteMDP, solution: Solution) -> JsonObject:
@@ -135,6 +144,9 @@ def _rows(solution: Solution, summary: JsonObject) -> list[tuple[str, str]]:
         ("period", str(chain.period)),
         ("mixing time", _value(summary, "mixing_time")),
     ]
+    rules = summary.get("rules", {})
+    if isinstance(rules, dict):
+        rows[2:2] = [("rule", f"{name}: {gain:.6g}") for name, gain in rules.items()]
     if "mismatch" in summary:
         exact = summary.get("worst_mixing_time_exact")
         bound = (

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aapi.environments.access_control import access_control
 from aapi.environments.bandit import bandit
+from aapi.environments.car_rental import car_rental, car_rental_rules
 from aapi.environments.cartpole import cartpole
 from aapi.environments.chain import chain
 from aapi.environments.changing_rewards import (
@@ -20,9 +21,9 @@ from aapi.environments.deep_sea import deep_sea
 from aapi.environments.double_loop import double_loop
 from aapi.environments.ergodic import ergodic
 from aapi.environments.garnet import garnet
-from aapi.environments.inventory import inventory
+from aapi.environments.inventory import inventory, inventory_rules
 from aapi.environments.lottery import lottery
-from aapi.environments.maintenance import maintenance
+from aapi.environments.maintenance import maintenance, maintenance_rules
 from aapi.environments.n_model import n_model
 from aapi.environments.river_swim import river_swim
 from aapi.environments.rooms import rooms
@@ -46,6 +47,8 @@ __all__ = [
     "against_the_leader",
     "against_the_policy",
     "bandit",
+    "car_rental",
+    "car_rental_rules",
     "cartpole",
     "chain",
     "cliff_walking",
@@ -57,8 +60,10 @@ __all__ = [
     "frozen_lake",
     "garnet",
     "inventory",
+    "inventory_rules",
     "lottery",
     "maintenance",
+    "maintenance_rules",
     "n_model",
     "river_swim",
     "rooms",

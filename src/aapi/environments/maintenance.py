@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import numpy as np
 
 from aapi.checks import at_least
 from aapi.environments.tabulate import tabulate
@@ -11,6 +13,7 @@ from aapi.environments.tabulate import tabulate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from aapi.array_types import Integers
     from aapi.mdp import FiniteMDP
 
 Wear: TypeAlias = tuple[int, ...]
@@ -56,3 +59,17 @@ def maintenance(num_levels: int = 10, num_machines: int = 1) -> FiniteMDP:
         states, actions, outcomes, start=states[0], coordinates=states,
         names=lambda x: ", ".join("failed" if w == last else f"worn {w}" for w in x),
     )  # fmt: skip
+
+
+def maintenance_rules(mdp: FiniteMDP) -> dict[str, Integers]:
+    """The best control limit: the machine that is worn most is repaired at that level or above. All are evaluated."""
+    from aapi.mdp import policy_values
+
+    wear = cast("Integers", mdp.coordinates)  # which the models of this file have
+    worst, which = wear.max(axis=1), wear.argmax(axis=1) + 1
+
+    def gain(limit: int) -> float:
+        return float(policy_values(mdp, np.where(worst >= limit, which, 0)).gains[mdp.initial_state])
+
+    best = max(range(1, int(worst.max()) + 2), key=gain)  # the last of them: never
+    return {f"control limit {best}": np.where(worst >= best, which, 0)}

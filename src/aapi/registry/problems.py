@@ -43,6 +43,7 @@ PROBLEMS = {
     "inventory": {"capacity": "capacity", "demand": "demand", "lead_time": "lead_time"},
     "bandit": {"arms": "num_arms", "noise": "noise", "model_seed": "seed"},
     "lottery": {"length": "length", "chance": "chance"},
+    "car-rental": {"cars": "max_cars", "moves": "max_moves"},
     "maintenance": {"levels": "num_levels", "machines": "num_machines"},
     "against-the-leader": {},
     "against-the-policy": {},
@@ -70,6 +71,8 @@ SIZES: dict[str, tuple[type[int] | type[float], str]] = {
     "arrivals": (float, "probability of an arrival"),
     "demand": (float, "mean demand a day"),
     "lead_time": (int, "days until an order arrives"),
+    "cars": (int, "room for so many cars at either place"),
+    "moves": (int, "cars moved a night, at most"),
     "levels": (int, "levels of wear"),
     "machines": (int, "number of machines"),
 }
