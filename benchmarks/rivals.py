@@ -3,6 +3,11 @@
 UCRL2, UCRL2B, KL-UCRL, PSRL and IMED-RL of StatisticalRL (statisticalrl-learners, plain Python): our plans in the first
 three are at least as exact as its own at every step. rlberry has no learner of this family. Where StatisticalRL is not
 installed, it says so.
+
+Its KL-UCRL earns more than ours on ergodic problems, as it is hardly optimistic about transitions: where the best state
+was seen to follow, it looks for ν on the wrong side of the root of f(ν) = radius, which falls, and ends at ν ≈ 10⁷,
+where p is p̂. With that turned round, and all else its own, it earns what ours does: .39 of λ_* on ergodic (20, 5) in
+20,000 steps, against .71 before, and .36 and .38 in two runs of ours.
 """
 
 from __future__ import annotations

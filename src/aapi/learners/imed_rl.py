@@ -14,7 +14,7 @@ from aapi.errors import InvalidInput
 from aapi.kernels.elementary import log
 from aapi.kernels.jit import step_kernel
 from aapi.learners.online import OnlineLearner
-from aapi.learners.reward_range import RewardRange
+from aapi.learners.reward_range import RewardRange, check_seen
 
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
@@ -80,7 +80,7 @@ class IMEDRL(OnlineLearner, RewardRange):
 
     def update(self, state: OnlineState, data: PhaseData) -> tuple[OnlineState, Phase]:
         """All was learnt already; look at what, and whether rewards were as large as was said."""
-        self.check_seen(state.space, float(data.rewards.min()), float(data.rewards.max()))
+        check_seen(*self.reward_range(state.space), float(data.rewards.min()), float(data.rewards.max()))
         return super().update(state, data)
 
 

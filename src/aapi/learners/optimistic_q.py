@@ -14,7 +14,7 @@ from aapi.errors import InvalidInput
 from aapi.kernels.elementary import exp, log
 from aapi.kernels.jit import step_kernel
 from aapi.learners.online import OnlineLearner
-from aapi.learners.reward_range import RewardRange
+from aapi.learners.reward_range import RewardRange, check_seen
 
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
@@ -90,7 +90,7 @@ class OptimisticQ(OnlineLearner, RewardRange):
 
     def update(self, state: OnlineState, data: PhaseData) -> tuple[OnlineState, Phase]:
         """All was learnt already, unless a reward was beyond the range."""
-        self.check_seen(state.space, float(data.rewards.min()), float(data.rewards.max()))
+        check_seen(*self.reward_range(state.space), float(data.rewards.min()), float(data.rewards.max()))
         return super().update(state, data)
 
     def q_of(self, q: Array) -> Array:

@@ -12,7 +12,7 @@ from aapi.errors import InvalidInput
 from aapi.exploration.planning import plan_in
 from aapi.kernels.jit import kernel
 from aapi.learners.model_based import ACCURACY, ModelBased, Plan, counts_of
-from aapi.learners.reward_range import RewardRange, check_squares
+from aapi.learners.reward_range import RewardRange, check_seen, check_squares
 from aapi.memory.posterior import (
     draw_beta_rewards,
     draw_normal_rewards,
@@ -104,7 +104,7 @@ class PSRL(ModelBased, RewardRange):
             prior = self._prior(state.space, moments)
             return draw_normal_rewards(moments, counts, prior, float(self.width), streams)
         low, high = self.reward_range(state.space)
-        self.check_counted(state.space, counts)
+        check_seen(low, high, float(counts.lowest[0]), float(counts.highest[0]))
         if self.rewards == "beta":
             return draw_beta_rewards(counts, low, high, float(self.width), streams)
         visits = counts.visits[0]

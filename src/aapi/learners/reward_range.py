@@ -13,7 +13,6 @@ from aapi.mdp.arrays import LARGEST
 
 if TYPE_CHECKING:
     from aapi.approximation import QSpace
-    from aapi.memory import Counts
 
 
 ROUNDING = 1e-6  # by which a reward may be beyond the range, as a share of the largest
@@ -47,20 +46,14 @@ class RewardRange:
                 raise InvalidInput(f"{name} must lie between {-LARGEST:g} and {LARGEST:g}, not {value:g}")
         return float(low), float(high)
 
-    def check_seen(self, space: QSpace, lowest: float, highest: float) -> None:
-        """Raise an error if the rewards seen are not all within the range."""
-        low, high = self.reward_range(space)
-        slack = ROUNDING * max(abs(low), abs(high))  # of rewards in single precision
-        if lowest < low - slack or highest > high + slack:
-            below = lowest < low - slack
-            name, value, bound = ("reward_low", lowest, low) if below else ("reward_high", highest, high)
-            raise InvalidInput(
-                f"a reward of {value!r} was seen, beyond {name}, {bound!r}: give the range of all rewards"
-            )
 
-    def check_counted(self, space: QSpace, counts: Counts) -> None:
-        """Raise an error if a reward beyond the range was counted."""
-        self.check_seen(space, float(counts.lowest.min()), float(counts.highest.max()))
+def check_seen(low: float, high: float, lowest: float, highest: float) -> None:
+    """Raise an error if the rewards seen, from lowest to highest, are not all within the range."""
+    slack = ROUNDING * max(abs(low), abs(high))  # of rewards in single precision
+    if lowest < low - slack or highest > high + slack:
+        below = lowest < low - slack
+        name, value, bound = ("reward_low", lowest, low) if below else ("reward_high", highest, high)
+        raise InvalidInput(f"a reward of {value!r} was seen, beyond {name}, {bound!r}: give the range of all rewards")
 
 
 def check_squares(name: str, low: float, high: float) -> None:

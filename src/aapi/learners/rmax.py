@@ -11,7 +11,7 @@ from aapi.checks import at_least
 from aapi.exploration.planning import plan_in
 from aapi.kernels.jit import kernel
 from aapi.learners.model_based import ACCURACY, ModelBased, Plan, counts_of
-from aapi.learners.reward_range import RewardRange
+from aapi.learners.reward_range import RewardRange, check_seen
 from aapi.memory.model import order_by_pair
 from aapi.memory.posterior import SparseModel
 
@@ -60,8 +60,8 @@ class RMAX(ModelBased, RewardRange):
     def plan(self, state: EpisodeState, streams: Streams) -> Plan:
         """The policy that is optimal if what is not known is paradise."""
         counts = counts_of(state)
-        _, high = self.reward_range(state.space)
-        self.check_counted(state.space, counts)
+        low, high = self.reward_range(state.space)
+        check_seen(low, high, float(counts.lowest[0]), float(counts.highest[0]))
         visits, seen = counts.visits[0], counts.seen[0]
         known, num_states = visits >= self.known_after, len(visits)
         means = np.where(known, counts.earned[0] / np.maximum(visits, 1.0), high)

@@ -16,7 +16,7 @@ from aapi.kernels.jit import kernel
 from aapi.learners.confidence import Bernstein, EarlyBernstein, Evidence, Hoeffding, KullbackLeibler
 from aapi.learners.model_based import EpisodeState, ModelBased, Plan, counts_of
 from aapi.learners.optimism import Transitions, extended_value_iteration
-from aapi.learners.reward_range import RewardRange, check_squares
+from aapi.learners.reward_range import RewardRange, check_seen, check_squares
 from aapi.memory.model import order_by_pair
 from aapi.memory.reward_moments import TrackRewards
 
@@ -112,7 +112,7 @@ class Optimistic(ModelBased, RewardRange):
     def plan(self, state: EpisodeState, streams: Streams) -> Plan:
         """The best model, and a policy that is optimal in it; values begin where the last plan left them."""
         counts, known = counts_of(state), cast("OptimisticState", state)
-        self.check_counted(state.space, counts)
+        check_seen(known.low, known.high, float(counts.lowest[0]), float(counts.highest[0]))
         unit = (known.high - known.low) or 1.0
         seen = evidence(counts, cast("RewardMoments", state.memories[REWARDS]), known.low, unit, known.num_steps)
         within = counts.seen[0] if self.seen_only else np.ones_like(counts.seen[0])
