@@ -85,7 +85,7 @@ def test_a_file_is_arrays_and_json(saved):
             array = np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
             assert array.dtype.kind in "biuf"
     description = json.loads(read_arrays("agent.aapi", "an agent")["agent"].tobytes())
-    assert description["format"] == 4
+    assert description["format"] == 5
     assert description["algorithm"]["part"] == "PolicyIteration"
     rule = {"ending": "keep", "limit": None, "max_episode_steps": None, "wrappers": []}
     assert description["env"] == {"id": "little/Box-v0", "kwargs": {"name": "Box"}} | rule
@@ -176,8 +176,8 @@ def test_an_environment_is_made_as_it_was(saved, agent):
 
 
 def test_a_newer_format_is_refused_with_what_to_do(saved):
-    alter(saved(), lambda description: description.update(format=5))
-    refused("agent.aapi", match="has format 5, and this version of aapi reads format 4: upgrade aapi to read it")
+    alter(saved(), lambda description: description.update(format=6))
+    refused("agent.aapi", match="has format 6, and this version of aapi reads format 5: upgrade aapi to read it")
 
 
 def test_truncated_files_are_refused(saved, tmp_path):

@@ -1,6 +1,7 @@
 """Models drawn from the posterior: means and variances, and how often they are followed."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from aapi.environments import ergodic, garnet, river_swim
 from aapi.errors import InvalidInput
 from aapi.evaluation import SelfConsistent
 from aapi.exploration import ThompsonSampling
-from aapi.exploration.survey import LOAN
+from aapi.exploration.survey import LOAN, Outlook, Survey
 from aapi.exploration.thompson import _draw_rewards, _draw_transitions, _new_successors
 from aapi.kernels.random import streams
 from aapi.mdp import policy_values, solve
@@ -106,7 +107,46 @@ def test_little_that_is_left_possible_is_nearly_optimal():
     out = ThompsonSampling()(situation(mdp, 20_000))
     assert policy_values(mdp, out.policies[0]).gain > 0.98 * solve(mdp).gain
     assert set(out.policies.ravel()) == {0.0, 1.0}
+    assert out.compared
     assert not out.priced
+
+
+def after(asked, phases, draws):
+    """The same situation after phases and draws that lost so much a step, and earned so much less than the gain."""
+    outlook = asked.survey.outlook
+    for lost in phases:
+        outlook = outlook.after_phase(np.full(1000, lost), np.full(1000, -lost), 10_000)
+    for lost in draws:
+        outlook = outlook.after_comparison(np.full(1000, lost), np.full(1000, -lost))
+    return replace(asked, survey=Survey(asked.counts, outlook))
+
+
+def test_it_stops_while_draws_lose_more_than_phases_do():
+    asked = situation(river_swim(6), 10_000)
+    unit = asked.survey.greedy.unit
+    allowed = 10.0 * unit * math.sqrt(10_000 + LOAN)
+    enough = math.ceil(allowed / (1000 * unit)) + 1
+    assert ThompsonSampling()(after(asked, [0.0], [unit] * (enough - 2))) is not None
+    assert ThompsonSampling()(after(asked, [0.0], [unit] * enough)) is None
+    assert ThompsonSampling(budget=None)(after(asked, [0.0], [unit] * enough)) is not None
+    assert ThompsonSampling()(after(asked, [unit], [unit] * enough)) is not None  # phases lose as much
+    assert ThompsonSampling()(after(asked, [0.0], [unit] * enough + [-unit] * 3)) is not None  # they made up for it
+
+
+def test_phases_are_compared_with_by_what_they_did_of_late():
+    outlook = Outlook.start(simulator(river_swim(6))([0]).space, 1)
+    outlook = outlook.after_phase(np.full(100, 0.5), np.full(100, 2.0), 999)
+    assert outlook.recent.tolist() == [[100.0, 50.0, -200.0]]
+    outlook = outlook.after_phase(np.zeros(50), np.full(50, 4.0), 999)  # of a quarter of 1000 steps, a fifth is new
+    assert outlook.recent == pytest.approx(np.array([[130.0, 40.0, -360.0]]))
+    outlook = outlook.after_comparison(np.full(13, 1.0), np.full(13, 2.0))
+    assert outlook.excess == pytest.approx(np.array([[13.0 - 4.0, -26.0 + 36.0]]))
+    assert (outlook.after_comparison(np.zeros(1300), np.full(1300, 9.0)).excess == 0.0).all()
+
+
+def test_bad_budgets_are_refused():
+    with pytest.raises(InvalidInput, match="budget must be"):
+        ThompsonSampling(budget=-1.0).check()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5])

@@ -44,7 +44,8 @@ def slow_chances(shape, states, actions, rewards):
 
     def guess(octave, known):
         numbers = [(2**i + 1, *tally(octave=i, known=known)) for i in range(octave + 1)]
-        return min((1 + finds) / (k + attempts) for k, attempts, finds in numbers)
+        worth = max(1.0, 100.0 / len(visits))  # what the guess counts for
+        return min((worth + finds) / (worth * k + attempts) for k, attempts, finds in numbers)
 
     chances = np.ones(shape)
     for (x, a), number in visits.items():
@@ -81,7 +82,8 @@ def test_by_hand():
     # After one visit: one attempt, a find; after two, when it had found something, one attempt, a find.
     assert news.attempts[0, 0, 0, :2].tolist() == news.finds[0, 0, 0, :2].tolist() == [1, 0]
     assert news.attempts[0, 1, 0, :2].tolist() == news.finds[0, 1, 0, :2].tolist() == [0, 1]
-    known, unknown = min((1 + 0) / (2 + 0), (1 + 1) / (3 + 1)), (1 + 1) / (2 + 1)
+    # Two pairs were tried, so a guess counts for 50.
+    known, unknown = min(50 / (50 * 2), (50 + 1) / (50 * 3 + 1)), (50 + 1) / (50 * 2 + 1)
     assert news.chances().tolist() == [[(1 + 3 * known) / (1 + 3), 1.0], [(1 + 2 * unknown) / (1 + 2), 1.0], [1.0, 1.0]]
 
 

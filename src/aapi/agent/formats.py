@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aapi.array_types import Arrays
 
 
-FORMAT = 4
+FORMAT = 5
 # What the arrays of a learner, and of its memories, were called in formats 1 and 2.
 LEARNER = {
     "phase": "k", "side_information": "prediction", "surprise": "surprise_size", "root_sum": "surprise_root_sum",
@@ -27,6 +27,8 @@ def upgraded(description: Description, arrays: Arrays) -> tuple[Description, Arr
     """A description and arrays of any format in the present one. 1 had phases of one length, and no memories."""
     if description["format"] == FORMAT:
         return description, arrays
+    if description["format"] == 4:
+        return description | {"format": FORMAT}, _priced(arrays)
     counted = any(name.endswith(("_times", "_transition_counts")) for name in arrays)
     description = description | {"algorithm": _with_defaults(description["algorithm"], counted)}
     if description["format"] == 3:
@@ -61,14 +63,18 @@ def _with_defaults(described: object, counted: bool) -> object:
 
 
 def _priced(arrays: Arrays) -> Arrays:
-    """Arrays of a learner that explores, with what files lack that were saved before explorations had a price."""
+    """Arrays of a learner that explores, with what files lack that were saved before explorations had a price.
+
+    Files of format 4 lack but the comparison with phases.
+    """
     if "state_explored" not in arrays:
         return arrays
     states = max((array.shape[1] for name, array in arrays.items() if name.endswith("_seen")), default=0)
     older = {f"state_outlook_{name}": np.zeros(1) for name in ("gain", "lost", "work")}
-    older["state_outlook_values"] = np.zeros((1, 2, states))
+    older |= {"state_outlook_values": np.zeros((1, 2, states))}
+    older |= {"state_outlook_recent": np.zeros((1, 3)), "state_outlook_excess": np.zeros((1, 2))}
     if "state_excursion_policies" in arrays:
-        older["state_excursion_priced"] = np.array(False)
+        older |= {"state_excursion_priced": np.array(False), "state_excursion_compared": np.array(False)}
     return older | arrays
 
 

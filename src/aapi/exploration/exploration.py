@@ -43,7 +43,9 @@ class Excursion:
     """What some runs do before the next phase. runs: which, (runs,). policies: theirs, (runs, states, actions).
 
     steps: how long; None for the usual length. limits: end as soon as some pair was visited so often, (runs, states,
-    actions). Both are for an `Exploration` that is not in lockstep. priced: what it loses is noted (`Outlook.lost`).
+    actions). Both are for an `Exploration` that is not in lockstep.
+    priced: what it loses is noted (`Outlook.lost`). compared: what it loses beyond what phases lose is noted
+    (`Outlook.excess`).
     """
 
     runs: Mask
@@ -51,6 +53,7 @@ class Excursion:
     steps: int | None = None
     limits: Integers | None = None
     priced: bool = False
+    compared: bool = False
 
 
 def checked(out: object, shape: tuple[int, ...]) -> Excursion:
@@ -71,7 +74,7 @@ def checked(out: object, shape: tuple[int, ...]) -> Excursion:
     if out.steps is not None:
         at_least(1, **{"the steps of an excursion": out.steps})
     whole = None if limits is None else limits.astype(np.int64)
-    return Excursion(runs, policies.astype(np.float64), out.steps, whole, bool(out.priced))
+    return Excursion(runs, policies.astype(np.float64), out.steps, whole, bool(out.priced), bool(out.compared))
 
 
 class Exploration:

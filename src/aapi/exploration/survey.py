@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aapi.approximation import QSpace
     from aapi.array_types import Array, Integers, Mask
     from aapi.memory import Counts
+    from aapi.simulation import PhaseData
 
 
 LOAN = 100_000  # the budget of so many steps may be spent at once
@@ -24,8 +25,10 @@ DAMPING, EVALUATIONS = 0.3, 15
 ACCURACY = 0.03  # of plans, over √t
 SWEEPS_AT_RANDOM = 300
 # Transitions that plans may look at, at the start and for every step: some seconds, and microseconds.
-WORK, WORK_PER_STEP = 2_000_000_000, 2000
+WORK, WORK_PER_STEP = 5_000_000_000, 10_000
 LAID_OUT = 20  # what a plan takes for each pair of the table, before it looks at a transition
+RECENT = 0.25  # phases are compared with by what they did in about this share of all steps
+LEAST_UNIT = 1e-3  # of what acting at random for ever loses
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +37,34 @@ class Outlook:
 
     gain: of the greedy plan, (runs,). values: of that plan, and of acting at random, (runs, 2, states). lost: what
     excursions with a price are believed to have lost, (runs,). work: transitions that plans have looked at, (runs,).
+    recent: of the phases of late, the steps, what they lost by the gaps of the greedy plan, and minus what they earned,
+    (runs, 3). excess: what excursions that are compared have lost more than that, by either measure, (runs, 2).
     """
 
     gain: Array
     values: Array
     lost: Array
     work: Array
+    recent: Array
+    excess: Array
 
     @classmethod
     def start(cls, space: QSpace, runs: int) -> Outlook:
         """Nothing planned yet. Where states cannot be counted, nothing ever is."""
         states = space.shape(runs)[1] if space.countable else 0
         gain, lost, work = np.zeros((3, runs))
-        return cls(gain, np.zeros((runs, 2, states)), lost, work)
+        return cls(gain, np.zeros((runs, 2, states)), lost, work, np.zeros((runs, 3)), np.zeros((runs, 2)))
+
+    def after_phase(self, gaps: Array, rewards: Array, steps: int) -> Outlook:
+        """The same after a phase of the first run, `steps` steps in all. gaps: those of the actions taken."""
+        forgotten = max(0.0, 1.0 - gaps.size / (RECENT * (steps + 1.0)))
+        return replace(self, recent=forgotten * self.recent + [gaps.size, gaps.sum(), -rewards.sum()])
+
+    def after_comparison(self, gaps: Array, rewards: Array) -> Outlook:
+        """The same after an excursion of the first run that is compared with the phases of late."""
+        usual = self.recent[0, 1:] / max(self.recent[0, 0], 1.0)
+        more = [gaps.sum(), -rewards.sum()] - gaps.size * usual
+        return replace(self, excess=np.maximum(self.excess + more, 0.0))
 
     def charged(self, seen: Mask, states: Integers, last: Integers, rewards: Array) -> Outlook:
         """The same after an excursion of the first run that has a price: λ̂ − r + V(x) − V(x') at every step.
@@ -82,8 +100,8 @@ class AverageModel(NamedTuple):
 class Greedy(NamedTuple):
     """gaps: what the actions of states lose against the best, (states, actions); 0 where they were never tried.
 
-    policy: the best actions, (states,). unit: the gain less that of acting at random, what there is to lose; 1 if that
-    is nothing, and all is `free`.
+    policy: the best actions, (states,). unit: what a step at random loses, for ever or just once where runs have been,
+    whichever is less; 1 if there is nothing to lose, and all is `free`.
     """
 
     model: AverageModel
@@ -93,14 +111,21 @@ class Greedy(NamedTuple):
     free: bool
 
 
+class Ended(NamedTuple):
+    """A stretch: a phase, or an excursion that is compared with phases."""
+
+    data: PhaseData
+    phase: bool
+
+
 class Survey:
     """The average model of the first run, planned in once for all parts that are asked.
 
-    outlook: moves on with the plans that are made.
+    outlook: moves on with the plans that are made. ended: the stretch that just ended, if its losses are to be noted.
     """
 
-    def __init__(self, counts: Counts, outlook: Outlook) -> None:
-        self.counts, self.outlook = counts, outlook
+    def __init__(self, counts: Counts, outlook: Outlook, ended: Ended | None = None) -> None:
+        self.counts, self.outlook, self._ended = counts, outlook, ended
 
     @property
     def affordable(self) -> bool:
@@ -121,7 +146,24 @@ class Survey:
         free = self.counts.highest[0] == self.counts.lowest[0] or not gain - at_random > 1e-6 * spread
         self.outlook = replace(self.outlook, gain=np.array([gain]), values=values)
         self.spend(work + LAID_OUT * gaps.size)
-        return Greedy(model, policy, gaps, 1.0 if free else gain - at_random, free)
+        self._note_losses(gaps)
+        return Greedy(model, policy, gaps, 1.0 if free else self._unit(gaps, gain - at_random), free)
+
+    def _unit(self, gaps: Array, for_ever: float) -> float:
+        """What a step at random loses: for ever, or once, in the states where the run has been."""
+        visits = self.counts.visits[0].sum(axis=1)
+        once = float((visits * gaps.mean(axis=1)).sum() / visits.sum())
+        return min(for_ever, max(once, LEAST_UNIT * for_ever))
+
+    def _note_losses(self, gaps: Array) -> None:
+        if self._ended is None:
+            return
+        data, phase = self._ended
+        lost, rewards = gaps[data.states[0], data.actions[0]], data.rewards[0]
+        if phase:
+            self.outlook = self.outlook.after_phase(lost, rewards, self.counts.steps)
+        else:
+            self.outlook = self.outlook.after_comparison(lost, rewards)
 
     def spend(self, work: float) -> None:
         """Take note of transitions that a plan has looked at."""

@@ -36,9 +36,14 @@ class ThompsonSampling(Exploration):
     most 1; so where transitions are certain, it is soon nearly 0. Mean rewards are normal around those seen, with the
     variance of the pair's rewards and, as if of one visit more, that of its state's or of all rewards; certain rewards
     stay certain. A pair that was never tried is left alone: see `Expeditions`.
+
+    It stops while it has lost more than the phases of late by over budget · unit · √(t + 10⁵) (unit: what a step at
+    random loses), measured both by rewards and by the gaps of the average model. Where draws earn as much as phases do,
+    sampling costs nothing; where much is badly known and little of it matters, it ends. budget None: it does not.
     """
 
     share: float = 0.75
+    budget: float | None = 10.0
     memory = TrackRewards()
     again = True
 
@@ -48,8 +53,10 @@ class ThompsonSampling(Exploration):
         return False
 
     def check(self) -> None:
-        """The share must not be negative."""
+        """No number may be negative."""
         finite(0.0, share=self.share)
+        if self.budget is not None:
+            finite(0.0, budget=self.budget)
 
     def __call__(self, situation: Situation) -> Excursion | None:
         """Draw a model and plan in it."""
@@ -57,14 +64,17 @@ class ThompsonSampling(Exploration):
         steps = float(counts.steps)
         if situation.explored[0] >= self.share * min(steps, math.sqrt(LOAN * steps)) or not survey.affordable:
             return None
-        model, moments = survey.greedy.model, cast("RewardMoments", situation.memories[self.memory])
+        model, unit = survey.greedy.model, survey.greedy.unit
+        if self.budget is not None and survey.outlook.excess[0].min() > self.budget * unit * math.sqrt(steps + LOAN):
+            return None
+        moments = cast("RewardMoments", situation.memories[self.memory])
         policy, work = _plan_in_a_draw(
             *model[:5], model.restart, counts.visits[0], moments.deviations[0], survey.accuracy,
             survey.outlook.values[0, 0].copy(), situation.streams[0],
         )  # fmt: skip
         survey.spend(work)
         limits = np.where(counts.seen[0][:, None], np.maximum(counts.visits[0], 1.0), 1.0).astype(np.int64)
-        return Excursion(np.ones(1, dtype=bool), policy[None], int(20 + math.sqrt(steps)), limits[None])
+        return Excursion(np.ones(1, dtype=bool), policy[None], int(20 + math.sqrt(steps)), limits[None], compared=True)
 
 
 @kernel

@@ -11,7 +11,7 @@ from aapi.approximation.space import NOT_STORED
 from aapi.errors import InvalidInput
 from aapi.exploration import Excursion, Situation, as_exploration
 from aapi.exploration.exploration import checked
-from aapi.exploration.survey import Outlook, Survey
+from aapi.exploration.survey import Ended, Outlook, Survey
 from aapi.learners.learner import Learner, Phase, with_memories
 from aapi.learners.state import restored_parts
 from aapi.memory import CountTransitions, empty_memories
@@ -128,11 +128,12 @@ class Exploring(Learner[ExploringState]):
             stretch, explored = self.learner.act(inner), state.explored + data.steps * out.runs
             phase = Phase(stretch.number, out.policies, data, stretch.policy, exploring=out.runs)
             after = ExploringState(state.space, inner, data.time, explored, outlook)
-            return self._with_excursion(after, data, [part for part in self._parts if part.again]), phase
+            asked = [part for part in self._parts if part.again]
+            return self._with_excursion(after, data, asked, Ended(data, phase=False) if out.compared else None), phase
         gap = self._gap(state.space) or 0
         inner, phase = self.learner.update(state.inner, replace(data, time=data.time + gap))
         after = ExploringState(state.space, inner, data.time, state.explored, state.outlook)
-        return self._with_excursion(after, data, self._parts), replace(phase, data=data)
+        return self._with_excursion(after, data, self._parts, Ended(data, phase=True)), replace(phase, data=data)
 
     def observe(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
         """Remember data that another policy made."""
@@ -181,14 +182,18 @@ class Exploring(Learner[ExploringState]):
         return state.outlook.charged(seen, data.states[0], data.last_states[0], data.rewards[0])
 
     def _with_excursion(
-        self, state: ExploringState, data: PhaseData, parts: list[Exploration]
+        self, state: ExploringState, data: PhaseData, parts: list[Exploration], ended: Ended | None
     ) -> ExploringState:  # fmt: skip
-        """With what is done before the next phase, by those runs that a part sends out; others follow their policy."""
+        """With what is done before the next phase, by those runs that a part sends out; others follow their policy.
+
+        ended: the stretch that just ended, if what it lost is to be noted.
+        """
         counts = cast("Counts | None", state.memories.get(COUNTS))
         if counts is None or not parts:  # states cannot be counted
             return state
         free, policies = np.ones(len(data.rewards), dtype=bool), self.learner.act(state.inner).policy.copy()
-        chosen, survey = Excursion(~free, policies), Survey(counts, state.outlook)
+        chosen = Excursion(~free, policies)
+        survey = Survey(counts, state.outlook, ended)
         for part in parts:
             if not free.any():
                 break
@@ -201,7 +206,7 @@ class Exploring(Learner[ExploringState]):
                 policies[sent] = out.policies[sent]
                 free &= ~sent
                 if not self.lockstep and sent.any():
-                    chosen = replace(chosen, steps=out.steps, limits=out.limits, priced=out.priced)
+                    chosen = replace(out, runs=chosen.runs, policies=policies)
         excursion = replace(chosen, runs=~free) if self.lockstep or not free.all() else None
         return replace(state, outlook=survey.outlook, excursion=excursion)
 

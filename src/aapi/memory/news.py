@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 OCTAVES = 40  # visits 1, 2–3, 4–7, …: more than there can be
+PAIRS = 100.0  # that count as much together as a guess does
 HUB = 2  # news from which on a state is one where news is found
 
 
@@ -71,11 +72,12 @@ class News(Memory):
 
         1 for pairs never tried. For others, by what visits of the same octave o found elsewhere:
 
-            g(o) = min_{i ≤ o} (1 + finds_i) / (k_i + attempts_i),    (finds_{o,a} + k_o g(o)) / (attempts_{o,a} + k_o),
+            g(o) = min_{i ≤ o} (p + finds_i) / (p k_i + attempts_i),    (finds_{o,a} + k_o g(o)) / (attempts_{o,a} + k_o),
 
-        with k_i = 2^i + 1: a guess of 1/n, corrected by all actions, and that by the same action. They are counted
-        apart for pairs that have shown news and pairs that have not. Where a state has shown news again and again, its
-        other actions may do so at the same rate.
+        with k_i = 2^i + 1 and p = max(1, 100/pairs tried): a guess of 1/n, which counts for as much as p pairs and is
+        corrected by all actions, and that by the same action. So where there are few pairs, it takes more to rule out
+        news. They are counted apart for pairs that have shown news and pairs that have not. Where a state has shown
+        news again and again, its other actions may do so at the same rate.
         """
         chances: Array = _chances(
             self.visits[0], self.found[0], self.attempts[0], self.finds[0], self.state_attempts[0], self.state_finds[0]
@@ -141,11 +143,12 @@ def _track(
 def _chances(visits: Any, found: Any, attempts: Any, finds: Any, state_attempts: Any, state_finds: Any) -> Any:
     num_states, num_actions = visits.shape
     guess, chances = np.empty((2, OCTAVES)), np.ones((num_states, num_actions))
+    prior = max(1.0, PAIRS / max((visits > 0).sum(), 1))
     for known in range(2):
         least, power = 1.0, 1.0
         for octave in range(OCTAVES):
             tried, news = attempts[known, :, octave].sum(), finds[known, :, octave].sum()
-            least = min(least, (1.0 + news) / (power + 1.0 + tried))
+            least = min(least, (prior + news) / (prior * (power + 1.0) + tried))
             guess[known, octave] = least
             power *= 2.0
     for x in range(num_states):
