@@ -102,8 +102,9 @@ def judged(ball: Integers, paddle: Integers) -> Array:
 def board_model(model: FiniteMDP, paddle: Integers, balls: Integers, wind: Integers | None = None) -> FiniteMDP:
     """The model with names, and with coordinates: the paddle, the balls from the lowest up, 0 for none, and the wind."""
     rows = [paddle, *(balls + 1), *([] if wind is None else [wind])]
+    seen = ("-", *map(str, range(int(paddle.max()) + 1)))
     names = [
-        f"paddle {place[0]}, balls {' '.join('-' if ball == 0 else str(ball - 1) for ball in place[1 : 1 + len(balls)])}"
+        f"paddle {place[0]}, balls {' '.join(seen[ball] for ball in place[1 : len(balls) + 1])}"
         + ("" if wind is None else f", wind {WINDS[place[-1]]}")
         for place in zip(*(row.tolist() for row in rows), strict=True)
     ]
@@ -135,15 +136,15 @@ def landing_rules(paddle: Integers, balls: Integers, columns: int) -> dict[str, 
 
 
 def most_seen(paddle: Integers, balls: Integers, columns: int) -> Integers:
-    """The action that leads to the most balls caught of those in flight, or else to the middle."""
+    """The action that leads to the most balls caught of those in flight and, among equals, closest to the middle."""
     everywhere = np.arange(columns)[:, None]
-    value = np.broadcast_to(-1e-3 * abs(everywhere - columns // 2), (columns, len(paddle)))
-    for ball in balls[:0:-1]:
-        value = judged(ball, everywhere) + value
-        value = np.maximum(value, np.maximum(np.vstack([value[1:], value[-1:]]), np.vstack([value[:1], value[:-1]])))
-    value = judged(balls[0], everywhere) + value
-    reached = [np.take_along_axis(value, moved(paddle, a, columns)[None], 0)[0] for a in (1, 0, 2)]
-    return np.array([1, 0, 2])[np.argmax(reached, axis=0)]  # of equal ones, to stay
+    off = abs(everywhere - columns // 2) / (columns * (len(balls) + 1))  # over all steps, less than a ball
+    value = judged(balls[-1], everywhere) - off
+    for ball in balls[-2::-1]:
+        beside = np.maximum(np.vstack([value[1:], value[-1:]]), np.vstack([value[:1], value[:-1]]))
+        value = judged(ball, everywhere) - off + np.maximum(value, beside)
+    reached = [np.take_along_axis(value, moved(paddle, a, columns)[None], 0)[0] for a in range(len(ACTIONS))]
+    return np.asarray(np.argmax(reached, axis=0))
 
 
 def catch_ceiling(columns: int = COLUMNS, spawn_probability: float = SPAWN) -> float:

@@ -26,13 +26,13 @@ FARE, OUT_OF_PLACE = 20.0, -10.0
 
 
 def continuing_taxi() -> FiniteMDP:
-    """Drive passengers from one rank to another: 20 for each that is brought home, −10 for a pick-up or drop-off out of
-    place, and nothing for a move.
+    """Drive passengers from one rank to another: 20 for a drop-off where one wants to go, −10 for any other action out
+    of place, and nothing for a move.
 
     When a passenger gets off, the taxi stays where it is, and the next one waits at a rank drawn evenly, for a rank
-    drawn evenly, perhaps the same. The map is that of Gymnasium's Taxi, which `taxi` makes a model of; there a step costs
-    1, a new ride begins with the taxi anywhere, and nobody wants to go where he is. The environment aapi/Taxi-v0 begins
-    anywhere, the model in the middle.
+    drawn evenly, perhaps the same. The map is that of Gymnasium's Taxi, of which `taxi` is the model; there a step
+    costs 1, a ride begins with the taxi anywhere, and nobody wants to go where they are. The environment aapi/Taxi-v0
+    begins anywhere, the model in the middle.
 
     λ_* = 20 / (2 + 2 d), where d is the mean way between two ranks drawn evenly. Communicating, not unichain.
     """

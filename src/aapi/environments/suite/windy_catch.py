@@ -40,7 +40,7 @@ def windy_catch(
     evenly from all three, every 100,000 steps, and does not show how many are left; here it does so in each step with
     probability 1/change_every, so that the state is Markov. The environment aapi/WindyCatch-v0 is C-suite's.
 
-    Where balls land is drawn evenly, whatever the wind, so the ceiling of `catch_ceiling` holds here too. While the wind
+    Where balls land is drawn evenly, whatever the wind, so the bound of `catch_ceiling` holds here too. While the wind
     stays, this is `catch` with landing columns in place of columns: the two differ in λ_* by what is lost when balls in
     flight change their way, a few rewards in `change_every` steps.
     """
