@@ -21,7 +21,7 @@ ROWS, COLUMNS, SPAWN = 10, 5, 0.1  # of the board of C-suite
 ACTIONS = ("left", "stay", "right")
 WINDS = ("none", "left", "right")
 MOST_STATES = 2_000_000  # of a model with matrices
-MOST_SOLVED = 300_000  # states for which `catch_bounds` finds the optimum
+MOST_SOLVED = 50_000  # states for which `catch_bounds` finds the optimum
 
 Ahead = tuple[int, ...]  # of each column: how many balls fewer a paddle has caught that is there, at the best
 
@@ -35,7 +35,7 @@ def catch(rows: int = 5, columns: int = COLUMNS, spawn_probability: float = SPAW
     A state is the paddle's column and, from the lowest row up, the column of the ball in each row, or none. There are
     columns · (columns + 1)^(rows − 1): 6,480 with 5 rows, 50,388,480 on C-suite's board of 10, which is the Gymnasium
     environment aapi/Catch-v0. Rows far above hardly matter, see `catch_bounds`: λ_* is 0.0859630 with 5 rows, and with
-    10 between 0.0859850 and 0.0859852, of 0.1 if every ball could be caught.
+    10 between 0.0859848 and 0.0859852, of 0.1 if every ball could be caught.
 
     Unichain under every policy, for the board may stay empty; not ergodic, as a paddle need not move.
     """
@@ -100,7 +100,7 @@ def judged(ball: Integers, paddle: Integers) -> Array:
 
 
 def board_model(model: FiniteMDP, paddle: Integers, balls: Integers, wind: Integers | None = None) -> FiniteMDP:
-    """The model with names, and with coordinates: the paddle, the balls from the lowest up, 0 for none, and the wind."""
+    """The model with names, and with coordinates: the paddle, the balls from the lowest up or 0, and the wind."""
     rows = [paddle, *(balls + 1), *([] if wind is None else [wind])]
     seen = ("-", *map(str, range(int(paddle.max()) + 1)))
     names = [
@@ -109,8 +109,8 @@ def board_model(model: FiniteMDP, paddle: Integers, balls: Integers, wind: Integ
         for place in zip(*(row.tolist() for row in rows), strict=True)
     ]
     return FiniteMDP(
-        model.transitions, model.rewards, state_names=names, action_names=ACTIONS, initial_state=model.initial_state,
-        coordinates=np.transpose(rows),
+        model.transitions, np.rint(model.rewards), state_names=names, action_names=ACTIONS,
+        initial_state=model.initial_state, coordinates=np.transpose(rows),
     )  # fmt: skip
 
 
@@ -181,8 +181,8 @@ def catch_bounds(
 ) -> tuple[float, float]:  # fmt: skip
     """Two numbers between which λ_* lies, for boards with more states than can be solved.
 
-    The lower one is λ_* of the tallest board of up to 300,000 states: a paddle that looks no higher earns it. The upper
-    one is `catch_ceiling`, unless the board is that small itself. They are 1e-7 apart on the board of C-suite.
+    The lower one is λ_* of the tallest board of up to 50,000 states: a paddle that looks no higher earns it. The upper
+    one is `catch_ceiling`, unless the board is that small itself. They are 4e-7 apart on the board of C-suite.
     """
     from aapi.mdp import solve_events
 
