@@ -55,6 +55,8 @@ PROBLEMS = {
     "against-the-leader": {},
     "against-the-policy": {},
 }  # fmt: skip
+# Those with observation vectors, which have no finite model.
+ON_VECTORS = ("cartpole", "pendulum", "puck-world")
 # What these words mean, and of which type they are.
 SIZES: dict[str, tuple[type[int] | type[float], str]] = {
     "states": (int, "number of states"),
