@@ -39,13 +39,16 @@ OOMD: Settings = {"phase_length": 30, "window": 10, "eta": 0.01}  # of the exper
 
 def problem_settings(name: str, problem: Problem, algorithm: str) -> Settings:
     """Settings for a built-in problem or a model."""
+    from aapi.environments import ContinuousProblem
+
     if algorithm == "oomd":
         return OOMD
     if name == "deep-sea":
         size = math.isqrt(problem.num_states)  # type: ignore[union-attr]
         return FINITE | {"phase_length": 30 * size, "horizon": 2 * size, "centre": False, "ridge": 0.1}
-    if name == "cartpole":
-        return _vectors(algorithm) | ({} if algorithm == "rlsvi" else {"horizon": 50, "ridge": 300.0})
+    if isinstance(problem, ContinuousProblem):
+        tuned = name == "cartpole" and algorithm != "rlsvi"
+        return _vectors(algorithm) | ({"horizon": 50, "ridge": 300.0} if tuned else {})
     return FINITE if problem.reward_sequence is None else CHANGING
 
 

@@ -20,13 +20,20 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-ENVIRONMENTS = {
-    "aapi/AccessControl-v0": "AccessControlEnv",
-    "aapi/CartPole-v0": "CartPoleEnv",
-    "aapi/DeepSea-v0": "DeepSeaEnv",
-    "aapi/Ergodic-v0": "ErgodicEnv",
-    "aapi/FiniteMDP-v0": "FiniteMDPEnv",
-    "aapi/RiverSwim-v0": "RiverSwimEnv",
+ENVIRONMENTS = {  # the classes, by modules of `aapi.environments`
+    "aapi/AccessControl-v0": "gymnasium:AccessControlEnv",
+    "aapi/CartPole-v0": "gymnasium:CartPoleEnv",
+    "aapi/Catch-v0": "suite.catch_env:CatchEnv",
+    "aapi/DancingCatch-v0": "suite.shuffled_catch_env:DancingCatchEnv",
+    "aapi/DeepSea-v0": "gymnasium:DeepSeaEnv",
+    "aapi/Ergodic-v0": "gymnasium:ErgodicEnv",
+    "aapi/FiniteMDP-v0": "gymnasium:FiniteMDPEnv",
+    "aapi/Pendulum-v0": "suite.pendulum_env:PendulumEnv",
+    "aapi/PuckWorld-v0": "suite.puck_world_env:PuckWorldEnv",
+    "aapi/RiverSwim-v0": "gymnasium:RiverSwimEnv",
+    "aapi/SwappedCatch-v0": "suite.shuffled_catch_env:SwappedCatchEnv",
+    "aapi/Taxi-v0": "suite.taxi_env:TaxiEnv",
+    "aapi/WindyCatch-v0": "suite.windy_catch_env:WindyCatchEnv",
 }
 
 
@@ -36,7 +43,7 @@ def register() -> None:
 
     for name, environment in ENVIRONMENTS.items():
         if name not in registration.registry:  # which Gymnasium would warn about
-            registration.register(id=name, entry_point=f"aapi.environments.gymnasium:{environment}")
+            registration.register(id=name, entry_point=f"aapi.environments.{environment}")
 
 
 def register_when_imported() -> None:

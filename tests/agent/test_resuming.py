@@ -93,6 +93,14 @@ def test_so_does_one_in_a_well_known_environment(agent, tmp_path, env):
     check(lambda: agent(env=env, features=features), 77, tmp_path / "agent.aapi", steps=150)
 
 
+@pytest.mark.parametrize(
+    "name", ["Catch", "WindyCatch", "DancingCatch", "SwappedCatch", "Pendulum", "PuckWorld", "Taxi"]
+)
+def test_so_does_one_in_the_continuing_suite(agent, tmp_path, name):
+    features = Fourier(order=1) if name in ("Pendulum", "PuckWorld") else None
+    check(lambda: agent(env=f"aapi/{name}-v0", features=features), 77, tmp_path / "agent.aapi", steps=150)
+
+
 def test_every_step_is_a_good_place_to_stop(agent, tmp_path):
     path = tmp_path / "agent.aapi"
     expected = saved(agent(phase_length=7).learn(25), path)

@@ -374,6 +374,12 @@ def test_what_goes_wrong_in_the_middle_leaves_the_checkpoint(capsys, room, name,
             "deep-sea is a built-in problem: learn it with aapi run deep-sea, or as a Gymnasium environment with "
             "aapi train aapi/DeepSea-v0",
         ),
+        (
+            "continuing-taxi",
+            "continuing-taxi is a built-in problem: learn it with aapi run continuing-taxi, or as a Gymnasium "
+            "environment with aapi train aapi/Taxi-v0\n",
+        ),
+        ("taxi", "taxi is a built-in problem: learn it with aapi run taxi\n"),
         ("garnet", "garnet is a built-in problem: learn it with aapi run garnet\n"),
         (".", "there is no environment '.'"),
         (":", "there is no environment ':'"),

@@ -47,10 +47,17 @@ def test_the_ids():
     assert sorted(name for name in gymnasium.registry if name.startswith("aapi/")) == [
         "aapi/AccessControl-v0",
         "aapi/CartPole-v0",
+        "aapi/Catch-v0",
+        "aapi/DancingCatch-v0",
         "aapi/DeepSea-v0",
         "aapi/Ergodic-v0",
         "aapi/FiniteMDP-v0",
+        "aapi/Pendulum-v0",
+        "aapi/PuckWorld-v0",
         "aapi/RiverSwim-v0",
+        "aapi/SwappedCatch-v0",
+        "aapi/Taxi-v0",
+        "aapi/WindyCatch-v0",
     ]
 
 
@@ -244,13 +251,13 @@ def test_a_state_goes_through_json_and_comes_back(name):
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-@pytest.mark.parametrize("action", [2, -1, 0.0, None, "left", [0]])
+@pytest.mark.parametrize("action", [6, -1, 0.0, None, "left", [0]])
 def test_bad_actions(name, action):
     env = make(name)
     env.reset(seed=0)
     with pytest.raises(InvalidInput) as error:
         env.unwrapped.step(action)
-    assert str(error.value) == f"an action is a whole number in 0..1, not {action!r}"
+    assert str(error.value) == f"an action is a whole number in 0..{env.action_space.n - 1}, not {action!r}"
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)

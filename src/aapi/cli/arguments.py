@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
-from aapi.registry.problems import PROBLEMS, SIZES, is_environment, make_problem
+from aapi.registry.problems import ON_VECTORS, PROBLEMS, SIZES, is_environment, make_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -84,18 +84,19 @@ def _with_words(message: str) -> str:
 
 def add_problem(command: Parser, others: str = "or a model file (.npz)", *, finite: bool = False) -> None:
     """Add the problem and its sizes to a subcommand. finite: whether only problems with a finite model are allowed."""
-    names = [name for name in PROBLEMS if name != "cartpole" or not finite]
+    names = [name for name in PROBLEMS if name not in ON_VECTORS or not finite]
     command.add_argument("problem", help=f"{', '.join(names)}, {others}")
     group = command.add_argument_group("size of a built-in problem")
     for size, (kind, meaning) in SIZES.items():
         owners = ", ".join(name for name in names if size in PROBLEMS[name])
         metavar = "S" if size == "model_seed" else "N" if kind is int else "X"
-        group.add_argument(flag(size), type=kind, metavar=metavar, help=f"{meaning} ({owners})")
+        if owners:
+            group.add_argument(flag(size), type=kind, metavar=metavar, help=f"{meaning} ({owners})")
 
 
 def given_sizes(options: argparse.Namespace) -> dict[str, float]:
     """The sizes on the command line."""
-    return {name: value for name in sorted(SIZES) if (value := vars(options)[name]) is not None}
+    return {name: value for name in sorted(SIZES) if (value := vars(options).get(name)) is not None}
 
 
 def read_problem(options: argparse.Namespace) -> Problem:

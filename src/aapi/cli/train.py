@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     Earned = list[tuple[int, float]]  # steps, and the reward of all of them
 
 
+# aapi/Taxi-v0 is C-suite's, and `taxi` is Gymnasium's own.
+OTHERWISE_NAMED = {"continuing-taxi": "taxi", "taxi": ""}
+
 EXAMPLES = """examples:
   aapi train CartPole-v1 --features fourier:4 --steps 100000 --save cart.aapi
   aapi train FrozenLake-v1 --steps 400000 --save lake.aapi
@@ -189,7 +192,8 @@ def _in_effect(settings: Settings, agent: Agent) -> dict[str, Setting]:
 
 def _built_in(problem: str) -> InvalidInput:
     """The error for a problem that `aapi run` takes, with its name as an environment, if it has one."""
-    same = [each for each in ENVIRONMENTS if each.lower() == f"aapi/{problem.replace('-', '')}-v0"]
+    name = OTHERWISE_NAMED.get(problem, problem).replace("-", "")
+    same = [each for each in ENVIRONMENTS if each.lower() == f"aapi/{name}-v0"]
     other = f", or as a Gymnasium environment with aapi train {same[0]}" if same else ""
     return InvalidInput(f"{problem} is a built-in problem: learn it with aapi run {problem}{other}")
 

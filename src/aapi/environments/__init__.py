@@ -29,6 +29,11 @@ from aapi.environments.river_swim import river_swim
 from aapi.environments.rooms import rooms
 from aapi.environments.routing import routing
 from aapi.environments.six_arms import six_arms
+from aapi.environments.suite.catch import catch, catch_bounds, catch_ceiling, catch_rules
+from aapi.environments.suite.pendulum import pendulum
+from aapi.environments.suite.puck_world import puck_world
+from aapi.environments.suite.taxi import continuing_taxi
+from aapi.environments.suite.windy_catch import windy_catch, windy_catch_rules
 from aapi.environments.tabulate import tabulate
 from aapi.environments.tandem_queue import tandem_queue
 from aapi.environments.toy_text import cliff_walking, from_table, frozen_lake, taxi
@@ -50,9 +55,14 @@ __all__ = [
     "car_rental",
     "car_rental_rules",
     "cartpole",
+    "catch",
+    "catch_bounds",
+    "catch_ceiling",
+    "catch_rules",
     "chain",
     "cliff_walking",
     "combination_lock",
+    "continuing_taxi",
     "deep_sea",
     "double_loop",
     "ergodic",
@@ -65,6 +75,8 @@ __all__ = [
     "maintenance",
     "maintenance_rules",
     "n_model",
+    "pendulum",
+    "puck_world",
     "river_swim",
     "rooms",
     "routing",
@@ -73,6 +85,8 @@ __all__ = [
     "tandem_queue",
     "taxi",
     "trap_grid",
+    "windy_catch",
+    "windy_catch_rules",
     "windy_grid",
 ]  # fmt: skip
 

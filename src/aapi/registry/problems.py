@@ -45,9 +45,18 @@ PROBLEMS = {
     "lottery": {"length": "length", "chance": "chance"},
     "car-rental": {"cars": "max_cars", "moves": "max_moves"},
     "maintenance": {"levels": "num_levels", "machines": "num_machines"},
+    "catch": {"rows": "rows", "columns": "columns", "spawn": "spawn_probability"},
+    "windy-catch": {
+        "rows": "rows", "columns": "columns", "spawn": "spawn_probability", "change_every": "change_every",
+    },
+    "continuing-taxi": {},
+    "pendulum": {"dense": "dense"},
+    "puck-world": {},
     "against-the-leader": {},
     "against-the-policy": {},
 }  # fmt: skip
+# Those with observation vectors, which have no finite model.
+ON_VECTORS = ("cartpole", "pendulum", "puck-world")
 # What these words mean, and of which type they are.
 SIZES: dict[str, tuple[type[int] | type[float], str]] = {
     "states": (int, "number of states"),
@@ -75,6 +84,11 @@ SIZES: dict[str, tuple[type[int] | type[float], str]] = {
     "moves": (int, "cars moved a night, at most"),
     "levels": (int, "levels of wear"),
     "machines": (int, "number of machines"),
+    "rows": (int, "rows of the board"),
+    "columns": (int, "columns of the board"),
+    "spawn": (float, "probability of a new ball"),
+    "change_every": (int, "mean steps from one wind to the next"),
+    "dense": (int, "1 for the easier one, with a reward in every step"),
 }
 OTHERS = "a model file (.npz), or a Gymnasium id"
 

@@ -15,6 +15,8 @@ RULES = {
     "inventory": "inventory_rules",
     "maintenance": "maintenance_rules",
     "car-rental": "car_rental_rules",
+    "catch": "catch_rules",
+    "windy-catch": "windy_catch_rules",
 }
 
 
