@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from array import array
 from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import gymnasium
 import numpy as np
 import scipy.sparse
 from gymnasium import spaces
 
-from aapi.checks import one_of
 from aapi.environments import drawing
 from aapi.environments.access_control import PAYMENTS, access_control
-from aapi.environments.cartpole import LIMIT, MAX_ANGLE, MAX_POSITION, start, step
+from aapi.environments.cartpole import LIMIT, MAX_ANGLE, MAX_POSITION, cartpole
+from aapi.environments.continuous_env import ContinuousEnv
 from aapi.environments.deep_sea import deep_sea
 from aapi.environments.ergodic import ergodic
+from aapi.environments.problem_env import ProblemEnv, check_action
 from aapi.environments.river_swim import river_swim
 from aapi.errors import InvalidInput
-from aapi.gymnasium_types import Action, Observation
 from aapi.mdp import FiniteMDP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gymnasium.envs.registration import EnvSpec
     from numpy.typing import NDArray
 
     from aapi.array_types import Array, Integers
-    from aapi.gymnasium_types import Info
+    from aapi.environments.problem_env import SavedState
+    from aapi.gymnasium_types import Action, Info
 
-
-SavedState: TypeAlias = "Sequence[Any]"  # what get_state() returned, perhaps read from a file
 
 _Row: TypeAlias = "tuple[array[float], array[int], array[float] | None, float]"
 
-RENDER_MODES = ("ansi", "rgb_array")
 # Bounds on the speeds of the cart and of the pole under any policy, from discrete steps v' = v + dt·a, x' = x + dt·v.
 # Where an episode goes on, an angle and its successor lie within ±15°, so |θ̇| ≤ 30°/dt = 26.2 before the last step, and
 # the formulas give |θ̈| ≤ 31.7 and |ẍ| ≤ 18.6. Now v'² − v² = 2a(x' − x) + (dt·a)². Summed over the at most 200 steps
@@ -48,53 +42,7 @@ RENDER_MODES = ("ansi", "rgb_array")
 MAX_SPEED, MAX_TURN = 15.0, 11.0
 
 
-class _Env(gymnasium.Env[Observation, Action]):
-    """Base of the environments: checks the render mode, and keeps specs that can be written as JSON."""
-
-    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it
-    _spec: EnvSpec | None = None
-
-    def __init__(self, render_mode: str | None) -> None:
-        if render_mode is not None:
-            one_of(RENDER_MODES, render_mode=render_mode)
-        self.render_mode = render_mode
-
-    @property
-    def spec(self) -> EnvSpec | None:
-        """How this environment was made."""
-        return self._spec
-
-    @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:
-        if spec is not None:
-            spec.kwargs = {name: _to_json(value) for name, value in spec.kwargs.items()}
-        self._spec = spec
-
-    def render(self) -> str | NDArray[np.uint8] | None:
-        """A text or a picture, depending on the render mode."""
-        if self.render_mode is None:
-            name = self.spec.id if self.spec else type(self).__name__
-            gymnasium.logger.warn(
-                f'render() needs a render mode, chosen when {name} is made: render_mode="ansi" or "rgb_array"'
-            )
-            return None
-        return self._text() if self.render_mode == "ansi" else self._picture()
-
-    def _text(self) -> str:
-        raise NotImplementedError
-
-    def _picture(self) -> NDArray[np.uint8]:
-        raise NotImplementedError
-
-
-def _to_json(value: object) -> object:
-    """Paths as strings, and NumPy's integers as Python's."""
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    return int(value) if isinstance(value, np.integer) else value
-
-
-class FiniteMDPEnv(_Env):
+class FiniteMDPEnv(ProblemEnv):
     """Any finite model: observations are states, rewards are r(x, a), or drawn, and it never terminates.
 
     model: a `FiniteMDP`, or the path of an .npz file that one was saved to.
@@ -123,7 +71,7 @@ class FiniteMDPEnv(_Env):
 
     def step(self, action: Action) -> tuple[int, float, bool, bool, Info]:
         """Draw the successor."""
-        action = _check_action(action, self._num_actions)
+        action = check_action(action, self._num_actions)
         state = self._state
         pair = state * self._num_actions + action
         row = self._rows.get(pair)
@@ -250,59 +198,16 @@ class AccessControlEnv(FiniteMDPEnv):
         return drawing.queue_picture(self.num_servers, free, priority, f"{PAYMENTS[priority]:g}")
 
 
-class CartPoleEnv(_Env):
-    """`aapi.environments.cartpole`, by the same compiled steps as the algorithms use: it never terminates.
-
-    The observation is (x, ẋ, θ, θ̇) in double precision. `reset` draws a new stream from the environment's generator.
-    """
-
-    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 50}  # noqa: RUF012 - as Gymnasium declares it
+class CartPoleEnv(ContinuousEnv):
+    """`aapi.environments.cartpole`: it never terminates. The observation is (x, ẋ, θ, θ̇)."""
 
     def __init__(self, render_mode: str | None = None) -> None:
-        super().__init__(render_mode)
-        high = np.array([MAX_POSITION, MAX_SPEED, MAX_ANGLE, MAX_TURN])
-        self.observation_space = spaces.Box(-high, high, dtype=np.float64)
-        self.action_space = spaces.Discrete(2)
-        self._state = np.zeros(5)  # the observation, and the number of steps in the episode
-        self._stream = np.zeros(4, dtype=np.uint64)
-        self._started = False
+        bounds = np.array([MAX_POSITION, MAX_SPEED, MAX_ANGLE, MAX_TURN])
+        super().__init__(cartpole(), -bounds, bounds, render_mode)
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
-        """A new start, with a new random stream."""
-        super().reset(seed=seed, options=options)
-        self._stream[:] = self.np_random.integers(2**64, size=4, dtype=np.uint64)
-        start(self._state, self._stream)
-        self._started = True
-        return self._state[:4].copy(), {}
-
-    def step(self, action: Action) -> tuple[Array, float, bool, bool, Info]:
-        """Push to the left (0) or to the right (1)."""
-        action = _check_action(action, 2)
-        if not self._started:
-            raise gymnasium.error.ResetNeeded("call reset() before step()")
-        reward = step(self._state, action, self._stream)
-        return self._state[:4].copy(), float(reward), False, False, {}
-
-    def get_state(self) -> list[float]:
-        """(x, ẋ, θ, θ̇), the steps in the episode, and the four words of the stream, which are whole numbers."""
-        if not self._started:
-            raise gymnasium.error.ResetNeeded("call reset() before get_state()")
-        return [*self._state.tolist(), *self._stream.tolist()]
-
-    def set_state(self, state: SavedState) -> None:
-        """Go to a state that `get_state` returned."""
-        try:
-            numbers = np.array(state[:5], dtype=np.float64)
-            stream = np.array([operator.index(word) for word in state[5:]], dtype=np.uint64)
-            observation, taken = numbers[:4], int(numbers[4])
-            valid = stream.shape == (4,) and stream.any() and 0 <= taken < LIMIT and taken == numbers[4]
-        except (TypeError, ValueError, OverflowError, IndexError):
-            valid = False
-        if not valid:
-            raise InvalidInput(f"state must be what get_state() returned, not {state!r}")
-        if not self.observation_space.contains(observation):
-            raise InvalidInput(f"the observation {observation.tolist()} lies outside {self.observation_space}")
-        self._state[:], self._stream[:], self._started = numbers, stream, True
+    def _is_possible(self, state: Array) -> bool:
+        taken = float(state[4])  # the number of steps in the episode
+        return taken.is_integer() and 0 <= taken < LIMIT
 
     def _text(self) -> str:
         x, speed, angle, turn, _ = self._state.tolist()
@@ -310,13 +215,3 @@ class CartPoleEnv(_Env):
 
     def _picture(self) -> NDArray[np.uint8]:
         return drawing.cart_picture(float(self._state[0]), float(self._state[2]), MAX_POSITION)
-
-
-def _check_action(action: Action, count: int) -> int:
-    try:
-        index = operator.index(action)
-    except TypeError:
-        index = -1
-    if not 0 <= index < count:
-        raise InvalidInput(f"an action is a whole number in 0..{count - 1}, not {action!r}")
-    return index
