@@ -20,13 +20,18 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-ENVIRONMENTS = {
-    "aapi/AccessControl-v0": "AccessControlEnv",
-    "aapi/CartPole-v0": "CartPoleEnv",
-    "aapi/DeepSea-v0": "DeepSeaEnv",
-    "aapi/Ergodic-v0": "ErgodicEnv",
-    "aapi/FiniteMDP-v0": "FiniteMDPEnv",
-    "aapi/RiverSwim-v0": "RiverSwimEnv",
+ENVIRONMENTS = {  # the classes, by modules of `aapi.environments`
+    "aapi/AccessControl-v0": "gymnasium:AccessControlEnv",
+    "aapi/CartPole-v0": "gymnasium:CartPoleEnv",
+    "aapi/CrissCross-v0": "queueing.env:CrissCrossEnv",
+    "aapi/DeepSea-v0": "gymnasium:DeepSeaEnv",
+    "aapi/Ergodic-v0": "gymnasium:ErgodicEnv",
+    "aapi/FiniteMDP-v0": "gymnasium:FiniteMDPEnv",
+    "aapi/NModel-v0": "queueing.env:NModelEnv",
+    "aapi/RiverSwim-v0": "gymnasium:RiverSwimEnv",
+    "aapi/Routing-v0": "gymnasium:RoutingEnv",
+    "aapi/SixClass-v0": "queueing.env:SixClassEnv",
+    "aapi/TandemQueue-v0": "gymnasium:TandemQueueEnv",
 }
 
 
@@ -36,7 +41,7 @@ def register() -> None:
 
     for name, environment in ENVIRONMENTS.items():
         if name not in registration.registry:  # which Gymnasium would warn about
-            registration.register(id=name, entry_point=f"aapi.environments.gymnasium:{environment}")
+            registration.register(id=name, entry_point=f"aapi.environments.{environment}")
 
 
 def register_when_imported() -> None:

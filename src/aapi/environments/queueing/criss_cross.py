@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from aapi.environments.queueing.capped import CappedNetwork
 from aapi.environments.queueing.network import Network
-from aapi.environments.queueing.rules import IndexRule, standard_rules, threshold
+from aapi.environments.queueing.rules import IndexRule, threshold
 from aapi.errors import InvalidInput, did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aapi.mdp import FiniteMDP
 
 # Imbalanced or balanced, in light, medium or heavy traffic: λ of both streams, μ of station 2, and room for jobs.
@@ -52,6 +55,13 @@ def criss_cross_threshold(network: Network, level: int) -> IndexRule:
     return threshold(network, first=0, watched=1, level=level)
 
 
-def criss_cross_rules(network: Network) -> tuple[IndexRule, ...]:
-    """The rules that need no parameter."""
-    return standard_rules(network)
+def best_threshold(network: Network, gain: Callable[[IndexRule], float]) -> tuple[IndexRule, float]:
+    """The threshold of the highest gain, and the gain: the level is raised from 0 as long as that helps."""
+    best = criss_cross_threshold(network, 0)
+    earned = gain(best)
+    for level in itertools.count(1):
+        rule = criss_cross_threshold(network, level)
+        if (more := gain(rule)) <= earned:
+            break
+        best, earned = rule, more
+    return best, earned

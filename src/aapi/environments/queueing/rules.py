@@ -92,9 +92,7 @@ def max_weight(network: Network) -> IndexRule:
     for job, target in enumerate(network.routing):
         if target is not None:
             pressure[job, target] -= network.costs[target]
-    return index_rule(
-        "MaxWeight", network, np.zeros(network.num_classes), _rates(network)[:, :, None] * pressure
-    )  # fmt: skip
+    return index_rule("MaxWeight", network, np.zeros(network.num_classes), _rates(network)[:, :, None] * pressure)
 
 
 def longest_queue(network: Network) -> IndexRule:
@@ -103,9 +101,10 @@ def longest_queue(network: Network) -> IndexRule:
 
 
 def last_buffer(network: Network) -> IndexRule:
-    """Serve the class that is nearest to leaving, counted in services."""
+    """Serve the class that is nearest to leaving, counted in services; in a tie the one with the higher number."""
     left = np.array([len(network.route(job)) for job in range(network.num_classes)])
-    return index_rule("last buffer first", network, -left.astype(np.float64), _none(network))
+    tie = np.arange(network.num_classes) / network.num_classes
+    return index_rule("last buffer first", network, tie - left, _none(network))
 
 
 def first_buffer(network: Network) -> IndexRule:
