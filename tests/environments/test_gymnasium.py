@@ -47,10 +47,15 @@ def test_the_ids():
     assert sorted(name for name in gymnasium.registry if name.startswith("aapi/")) == [
         "aapi/AccessControl-v0",
         "aapi/CartPole-v0",
+        "aapi/CrissCross-v0",
         "aapi/DeepSea-v0",
         "aapi/Ergodic-v0",
         "aapi/FiniteMDP-v0",
+        "aapi/NModel-v0",
         "aapi/RiverSwim-v0",
+        "aapi/Routing-v0",
+        "aapi/SixClass-v0",
+        "aapi/TandemQueue-v0",
     ]
 
 

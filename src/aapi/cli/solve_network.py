@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from aapi.mdp import EventSolution
 
 SMALL = 100_000  # states: up to here, gains are as accurate as from matrices, and policies are listed
-FINE, COARSE = 4e-10, 2e-5
-RULES = 1e-6, 1e-4  # the accuracy of what rules earn
+# The accuracy of gains, of what the cap costs, and of what rules earn, of small and of large models.
+ACCURACY = (4e-10, 1e-6, 1e-6), (2e-5, 5e-4, 2e-4)
 WITHOUT_MATRICES = "a network is solved by events, without matrices: ask for --measures"
 
 
@@ -29,11 +29,12 @@ def solve_network(options: argparse.Namespace, capped: CappedNetwork) -> None:
     from aapi.mdp import solve_events
     from aapi.registry.rules import network_rules
 
-    small, start = capped.num_states <= SMALL, time.perf_counter()
+    exact, bound, rule = ACCURACY[capped.num_states > SMALL]
+    start = time.perf_counter()
     with showing_progress(not options.json and sys.stderr.isatty()):
-        solution = solve_events(capped.event_model(), FINE if small else COARSE)
-        cost = cap_cost(capped, solution.policy, solution.lower, solution.upper)
-        rules = network_rules(options.problem, capped, RULES[0 if small else 1])
+        solution = solve_events(capped.event_model(), exact)
+        cost = cap_cost(capped, solution.policy, solution.lower, solution.upper, bound)
+        rules = network_rules(options.problem, capped, rule)
     summary = _summary(capped, solution, cost) | {"rules": dict(rules)}
     if options.json:
         print(json.dumps(summary, allow_nan=False))

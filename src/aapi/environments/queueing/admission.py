@@ -44,13 +44,13 @@ def admission(servers: int = 10) -> FiniteMDP:
 
 
 def admission_rules(mdp: FiniteMDP) -> dict[str, Integers]:
-    """All are let in; and the best trunk reservation, which keeps servers free for those who pay more: all are tried."""
+    """Let in all; and the best trunk reservation, which keeps servers free for those who pay more: all are tried."""
     from aapi.mdp import policy_values
 
     free = mdp.num_states - 1 - np.arange(mdp.num_states)
 
     def reserve(kept: tuple[int, ...]) -> Integers:
-        return np.sum([free > level for level in kept], axis=0, dtype=np.int64)
+        return np.asarray(np.sum([free > level for level in kept], axis=0), dtype=np.int64)
 
     def gain(kept: tuple[int, ...]) -> float:
         return float(policy_values(mdp, reserve(kept)).gains[mdp.initial_state])

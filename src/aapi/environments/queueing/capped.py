@@ -16,7 +16,7 @@ from aapi.mdp import EventModel, FiniteMDP
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import Array, Integers
+    from aapi.array_types import Actions, Array, Integers
     from aapi.environments.queueing.network import Network
 
 MOST_STATES = 200_000  # times actions, over two: of models as matrices
@@ -77,7 +77,7 @@ class CappedNetwork:
     def _strides(self) -> Integers:
         return np.array([math.prod(self.shape[k + 1 :]) for k in range(len(self.caps))], dtype=np.int64)
 
-    def moves(self, states: Integers, actions: Integers | int) -> Moves:
+    def moves(self, states: Integers, actions: Actions | Integers | int) -> Moves:
         """What may happen: an arrival of each class, and services of each station.
 
         A station has an event for each of its rates, which happens at the difference to the next lower one, and serves
@@ -131,7 +131,7 @@ class CappedNetwork:
 
         return EventModel(self.num_states, self.network.num_actions, events)
 
-    def under(self, policy: Integers) -> EventModel:
+    def under(self, policy: Actions | Integers) -> EventModel:
         """The model in which nothing but the policy, one action per state, can be done: to evaluate it."""
 
         def events(states: Integers, _action: int) -> tuple[Array, Integers, Array]:

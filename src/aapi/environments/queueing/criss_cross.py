@@ -33,8 +33,8 @@ def criss_cross_network(regime: str = "BM", cap: int | None = None) -> CappedNet
         raise InvalidInput(f"regime must be one of {', '.join(REGIMES)}, not {regime!r}{did_you_mean(regime, REGIMES)}")
     arrivals, second, caps = REGIMES[regime]
     network = Network(
-        classes=("1", "2", "3"), arrivals=(arrivals, 0.0, arrivals), stations=(((0, SPEED), (2, SPEED)), ((1, second),)),
-        routing=(1, None, None), costs=(1.0, 1.0, 1.0),
+        classes=("1", "2", "3"), arrivals=(arrivals, 0.0, arrivals),
+        stations=(((0, SPEED), (2, SPEED)), ((1, second),)), routing=(1, None, None), costs=(1.0, 1.0, 1.0),
     )  # fmt: skip
     return CappedNetwork(network, caps if cap is None else (cap,) * 3)
 

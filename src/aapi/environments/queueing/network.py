@@ -13,7 +13,7 @@ from aapi.checks import finite
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from aapi.array_types import Array, Integers
+    from aapi.array_types import Actions, Array, Integers
 
 MOST_ACTIONS = 100_000
 
@@ -60,9 +60,9 @@ class Network:
                 raise InvalidInput(f"stations must serve one class or more, each listed once, not {station}")
         if unserved := set(range(count)) - {job for station in self.stations for job, _ in station}:
             raise InvalidInput(f"stations must serve all classes, and none serves {self.classes[min(unserved)]!r}")
-        for job in self.routing:
-            if job is not None:
-                self._check_class(job, "routing")
+        for target in self.routing:
+            if target is not None:
+                self._check_class(target, "routing")
         for job in range(count):
             self.route(job)  # an error, if it never ends
         if self.num_actions > MOST_ACTIONS:
@@ -112,7 +112,7 @@ class Network:
         sides = [len(station) for station in self.stations]
         return np.asarray(np.ravel_multi_index(tuple(np.moveaxis(places, -1, 0)), sides), dtype=np.int64)
 
-    def served(self, jobs: Integers, actions: Integers | int) -> Integers:
+    def served(self, jobs: Integers, actions: Actions | Integers | int) -> Integers:
         """The place in its list of the class that each station serves, −1 if none: (states, stations).
 
         jobs: how many there are of each class, (states, classes). actions: one for each state, or for all.

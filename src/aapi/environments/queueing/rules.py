@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import Array, Integers
+    from aapi.array_types import Actions, Array, Integers
     from aapi.environments.queueing.capped import CappedNetwork
     from aapi.environments.queueing.network import Network
 
@@ -48,7 +48,7 @@ class TableRule:
 
     name: str
     capped: CappedNetwork
-    policy: Integers
+    policy: Actions | Integers
 
     def __repr__(self) -> str:
         return f"TableRule({self.name})"

@@ -163,7 +163,8 @@ def _choose(
         for job in range(jobs.size):
             state = state * (caps[job] + 1) + min(jobs[job], caps[job])
         action = table[state]
-    left[:] = jobs
+    for job in range(jobs.size):
+        left[job] = jobs[job]
     for s in range(serves.size):
         best, found = -np.inf, -1
         for place in range(listed.shape[1]):
