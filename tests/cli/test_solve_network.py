@@ -90,13 +90,13 @@ def test_other_commands_take_a_regime(capsys, tmp_path):
     assert (status, out, err.count("\n")) == (2, "", 1)
     study = tmp_path / "study.toml"
     study.write_text(
-        'name = "regimes"\nruns = 1\n[[problems]]\nname = "criss-cross"\nregime = ["IL", "BM"]\ncap = 2\nsteps = 500\n'
-        '[[algorithms]]\nname = "aapi"\n'
+        'name = "regimes"\nsteps = 500\nruns = 1\n[[problems]]\nname = "criss-cross"\nregime = ["IL", "BM"]\n'
+        'cap = 2\n[[algorithms]]\nname = "politex"\n'
     )
-    status, out, err = run(capsys, "study", str(study), "--store", str(tmp_path / "store"))
-    assert "criss-cross IL,2" in out + err
-    assert "criss-cross BM,2" in out + err
+    out = run(capsys, "sweep", str(study), "--out", str(tmp_path / "out"))[1]
+    assert "criss-cross IL,2" in out
+    assert "criss-cross BM,2" in out
     study.write_text(study.read_text().replace('"BM"', '"BMM"'))
-    status, out, err = run(capsys, "study", str(study), "--store", str(tmp_path / "store"))
-    assert status == 2
+    status, _, err = run(capsys, "sweep", str(study), "--out", str(tmp_path / "out"))
+    assert (status, err.count("\n")) == (2, 1)
     assert "regime must be one of IL, BL, IM, BM, IH, BH, not 'BMM' (did you mean BM?)" in err

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -27,8 +29,8 @@ def test_published_optima_lie_between_the_bounds(regime, published):
 
 def test_bounds_close_in_as_caps_grow():
     found = [bounds(criss_cross_network("BM", cap))[1] for cap in (5, 8, 12, 15)]
-    assert all(after.gain_upper < before.gain_upper for before, after in zip(found, found[1:], strict=False))
-    assert all(after.gain_lower > before.gain_lower for before, after in zip(found, found[1:], strict=False))
+    assert all(after.gain_upper < before.gain_upper for before, after in itertools.pairwise(found))
+    assert all(after.gain_lower > before.gain_lower for before, after in itertools.pairwise(found))
     assert all(each.gain_lower < -2.828825 < each.gain_upper for each in found)
 
 

@@ -131,7 +131,7 @@ def test_what_is_too_large_for_matrices():
 
 @pytest.mark.parametrize("arguments", [("BM", 0), ("BM", 2.5), ("bm", None), ("", None), (None, None)])
 def test_bad_arguments(arguments):
-    with pytest.raises(InvalidInput, match="cap must|regime must be one of IL, BL, IM, BM, IH, BH"):
+    with pytest.raises(InvalidInput, match=r"cap must|regime must be one of IL, BL, IM, BM, IH, BH"):
         criss_cross(*arguments)
     with pytest.raises(InvalidInput, match="servers must"):
         admission(0)

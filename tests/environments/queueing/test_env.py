@@ -53,10 +53,10 @@ def test_ids_with_arguments(arguments):
     ids=["one queue", "two in a row", "two rates, the first class first", "two servers"],
 )
 def test_the_mean_reward_is_minus_the_average_cost(network, exact):
-    rewards = play(NetworkEnv(network), lambda jobs: 0, 150_000, 0)
+    rewards = play(NetworkEnv(network), lambda jobs: 0, 100_000, 0)
     batches = rewards.reshape(50, -1).mean(axis=1)
     assert batches.mean() == pytest.approx(-exact, abs=3.0 * batches.std(ddof=1) / np.sqrt(50))
-    assert batches.std() / np.sqrt(50) < 0.05 * exact
+    assert batches.std() / np.sqrt(50) < 0.06 * exact
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_an_agent_learns_in_it_and_goes_on_exactly(tmp_path):
     agents[0].learn(1200)
     agents[1].learn(500)
     agents[1].save(tmp_path / "agent.npz")
-    loaded = aapi.Agent.load(tmp_path / "agent.npz", gymnasium.make("aapi/CrissCross-v0", regime="IL"))
+    loaded = aapi.load(tmp_path / "agent.npz", gymnasium.make("aapi/CrissCross-v0", regime="IL"))
     loaded.learn(700)
-    observations = [np.array([i, j, k]) for i in range(3) for j in range(3) for k in range(3)]
-    for observation in observations:
-        assert (loaded.probabilities(observation) == agents[0].probabilities(observation)).all()
+    assert loaded.total_reward == agents[0].total_reward
+    for jobs in np.ndindex(3, 3, 3):
+        assert (loaded.probabilities(np.array(jobs)) == agents[0].probabilities(np.array(jobs))).all()
 
 
 def test_pictures():
@@ -141,6 +141,6 @@ def test_pictures():
 
 def test_a_rule_is_a_plain_function_of_an_observation():
     env = CrissCrossEnv("BL")
-    average = play(env, c_mu(env.network), 60_000, 1)
+    average = play(env, c_mu(env.network), 30_000, 1)
     batches = average.reshape(30, -1).mean(axis=1)
     assert batches.mean() == pytest.approx(-6 / 7, abs=3.0 * batches.std(ddof=1) / np.sqrt(30))  # product form

@@ -27,7 +27,7 @@ def test_the_load_is_that_of_the_busiest_station(regime, load):
 
 
 def test_work_that_two_stations_can_do_is_shared_out():
-    # The N-model of Harrison (1998): .3 of class 1 goes to server 2, where it takes twice as long, beside .4 of class 2.
+    # The N-model of Harrison (1998): .3 of class 1 goes to server 2, where it takes twice as long, beside class 2.
     network = Network(("1", "2"), (1.3, 0.4), (((0, 1.0),), ((0, 0.5), (1, 1.0))), (None, None), (3.0, 1.0))
     assert network.load == pytest.approx(1.0)
     with pytest.raises(InvalidInput, match="arrivals must be served, and a station would have to work 1 of the time"):
