@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SMALL = 100_000  # states: up to here, gains are as accurate as from matrices, and policies are listed
 # The accuracy of gains, of what the cap costs, and of what rules earn, of small and of large models.
-ACCURACY = (4e-10, 1e-6, 1e-6), (2e-5, 5e-4, 2e-4)
+ACCURACY = (4e-10, 1e-6, 1e-6), (2e-5, 1e-3, 5e-3)
 WITHOUT_MATRICES = "a network is solved by events, without matrices: ask for --measures"
 
 
