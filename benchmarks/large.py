@@ -9,7 +9,7 @@ import resource
 import statistics
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -17,15 +17,14 @@ import scipy.sparse.linalg
 
 import aapi
 from aapi.environments import deep_sea, garnet, river_swim
-from aapi.kernels.jit import kernel
+from aapi.environments.queueing import TableRule, cap_cost, criss_cross_network, simulate
 from aapi.kernels.krylov import solve_sparse, sort_entries
-from aapi.kernels.random import draw, streams
-from aapi.mdp import EventModel, solve_events
+from aapi.mdp import solve_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aapi.array_types import Array, Integers
+    from aapi.array_types import Array
     from aapi.mdp import FiniteMDP
 
 
@@ -91,68 +90,22 @@ def learning(num_states: int, num_steps: int) -> None:
     print(f"average reward {earned:.4f}, {held:,.0f} MiB at the most", flush=True)
 
 
-def criss_cross(arrivals: float, second: float, caps: tuple[int, int, int]) -> EventModel:
-    """Harrison and Wein (1990): station 1 serves class 1, which then queues at station 2, or class 3."""
-    shape = tuple(cap + 1 for cap in caps)
-    rates = np.array([arrivals, arrivals, second, 2.0])[:, None]
-
-    def events(states: Integers, action: int) -> tuple[Array, Integers, Array]:
-        one, two, three = np.unravel_index(states, shape)
-        first = (one > 0) & ((action == 0) | (three == 0))
-        served = np.where(first, one > 0, three > 0)
-        moves = np.where(first, shape[2] - shape[1] * shape[2], -1)
-        full = first & (two == caps[1])
-        successors = np.stack([
-            np.where(one < caps[0], states + shape[1] * shape[2], states),
-            np.where(three < caps[2], states + 1, states),
-            np.where(two > 0, states - shape[2], states),
-            np.where(served & ~full, states + moves, states),
-        ])  # fmt: skip
-        return rates / rates.sum(), successors, -(one + two + three).astype(np.float64)
-
-    return EventModel(int(np.prod(shape)), 2, events)
-
-
-@kernel
-def simulate(policy: Any, arrivals: Any, second: Any, stream: Any, means: Any, steps: Any) -> None:
-    """The average number of jobs in stretches of events, without caps; beyond them, the policy is as at them."""
-    one, two, three = 0, 0, 0
-    for stretch in range(means.size):
-        total = 0.0
-        for _ in range(steps):
-            total += one + two + three
-            u = draw(stream) * (2.0 * arrivals + second + 2.0)
-            if u < arrivals:
-                one += 1
-            elif u < 2.0 * arrivals:
-                three += 1
-            elif u < 2.0 * arrivals + second:
-                two = max(two - 1, 0)
-            else:
-                place = min(one, policy.shape[0] - 1), min(two, policy.shape[1] - 1), min(three, policy.shape[2] - 1)
-                if one > 0 and (policy[place] == 0 or three == 0):
-                    one, two = one - 1, two + 1
-                else:
-                    three = max(three - 1, 0)
-        means[stretch] = total / steps
-
-
-def queueing(
-    name: str, arrivals: float, second: float, caps: tuple[int, int, int], published: float, check: bool = False
-) -> None:
-    """The least average number of jobs, certified; and what its policy has in a simulation without caps."""
+def queueing(regime: str, published: float, check: bool = False) -> None:
+    """The least average number of jobs, certified, also without caps; and what its policy has in a simulation."""
+    capped = criss_cross_network(regime)
     start = time.perf_counter()
-    solution = solve_events(criss_cross(arrivals, second, caps), 5e-5)
+    solution = solve_events(capped.event_model(), 5e-5)
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     bounds = f"{-solution.upper:.5f} to {-solution.lower:.5f}, published {published}"
-    print(f"  {name} caps {caps}, {solution.model.num_states:9,} states: {bounds}; ", end="")
+    print(f"  {regime} caps {capped.caps}, {solution.model.num_states:9,} states: {bounds}; ", end="")
     print(f"{time.perf_counter() - start:.0f} s, {held:,.0f} MiB at the most", flush=True)
+    start = time.perf_counter()
+    cost = cap_cost(capped, solution.policy, solution.lower, solution.upper, 1e-4)
+    bounds = " to ".join("?" if bound is None else f"{-bound:.5f}" for bound in (cost.gain_upper, cost.gain_lower))
+    print(f"    without caps {bounds}; {time.perf_counter() - start:.0f} s", flush=True)
     if check:
-        means = np.empty(200)
-        policy = solution.policy.reshape([cap + 1 for cap in caps])
-        simulate(policy, arrivals, second, streams(7, [0])[0], means, 10_000_000)
-        error = means[1:].std() / np.sqrt(len(means) - 1)
-        print(f"    simulated without caps, 2·10⁹ events: {means[1:].mean():.3f} ± {error:.3f}", flush=True)
+        found = simulate(capped.network, TableRule("optimal", capped, solution.policy), 2_000_000_000, 7, 200)
+        print(f"    simulated without caps, 2·10⁹ events: {found.mean:.3f} ± {found.half_width:.3f}", flush=True)
 
 
 if __name__ == "__main__":
@@ -161,11 +114,11 @@ if __name__ == "__main__":
     learning(1_000, 200_000)
     learning(10_000, 1_000_000)
     print("Criss-cross network, least average number of jobs (published: Dai and Gluzman 2022)")
-    queueing("I.L.", 0.3, 1.5, (16, 16, 16), 0.671)
-    queueing("B.L.", 0.3, 1.0, (18, 18, 18), 0.843)
-    queueing("I.M.", 0.6, 1.5, (26, 26, 26), 2.084)
-    queueing("B.M.", 0.6, 1.0, (30, 30, 30), 2.829)
+    queueing("IL", 0.671)
+    queueing("BL", 0.843)
+    queueing("IM", 2.084)
+    queueing("BM", 2.829)
     if "all" in sys.argv:
-        queueing("I.H.", 0.9, 1.5, (100, 100, 100), 9.970, check=True)
-        queueing("B.H.", 0.9, 1.0, (100, 100, 100), 15.228, check=True)
+        queueing("IH", 9.970, check=True)
+        queueing("BH", 15.228, check=True)
         learning(100_000, 10_000_000)

@@ -48,14 +48,19 @@ def test_the_ids():
         "aapi/AccessControl-v0",
         "aapi/CartPole-v0",
         "aapi/Catch-v0",
+        "aapi/CrissCross-v0",
         "aapi/DancingCatch-v0",
         "aapi/DeepSea-v0",
         "aapi/Ergodic-v0",
         "aapi/FiniteMDP-v0",
+        "aapi/NModel-v0",
         "aapi/Pendulum-v0",
         "aapi/PuckWorld-v0",
         "aapi/RiverSwim-v0",
+        "aapi/Routing-v0",
+        "aapi/SixClass-v0",
         "aapi/SwappedCatch-v0",
+        "aapi/TandemQueue-v0",
         "aapi/Taxi-v0",
         "aapi/WindyCatch-v0",
     ]
@@ -251,7 +256,7 @@ def test_a_state_goes_through_json_and_comes_back(name):
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-@pytest.mark.parametrize("action", [6, -1, 0.0, None, "left", [0]])
+@pytest.mark.parametrize("action", [9999, -1, 0.0, None, "left", [0]])
 def test_bad_actions(name, action):
     env = make(name)
     env.reset(seed=0)

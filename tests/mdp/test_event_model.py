@@ -5,28 +5,9 @@ import pytest
 from support import dense_transitions
 
 from aapi.environments import access_control, deep_sea, ergodic, garnet, river_swim
+from aapi.environments.queueing import criss_cross_network
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.mdp import EventModel, FiniteMDP, solve, solve_events
-
-
-def criss_cross(arrivals, second, caps):
-    """Harrison and Wein (1990): action 0 serves class 1 first, action 1 class 3. Rewards are minus the jobs."""
-    shape = tuple(cap + 1 for cap in caps)
-    rates = np.array([arrivals, arrivals, second, 2.0])
-
-    def events(states, action):
-        jobs = np.array(np.unravel_index(states, shape))
-        first = (jobs[0] > 0) & ((action == 0) | (jobs[2] == 0))
-        third = (jobs[2] > 0) & ~first
-        moves = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0], [-1, 1, 0], [0, 0, -1]])
-        after = jobs[:, None] + moves.T[:, :, None]
-        limits = np.array(caps)[:, None, None]
-        after = np.where(((after >= 0) & (after <= limits)).all(axis=0), after, jobs[:, None])
-        successors = np.array([np.ravel_multi_index(after[:, event], shape) for event in range(5)])
-        served = np.where(first, successors[3], np.where(third, successors[4], states))
-        return rates[:, None] / rates.sum(), np.vstack([successors[:3], served]), -jobs.sum(axis=0, dtype=float)
-
-    return EventModel(int(np.prod(shape)), 2, events)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +36,9 @@ def _only(mdp, policy):
 
 
 # Dai and Gluzman (2022), table 1; caps as in an independent computation with matrices.
-@pytest.mark.parametrize(("arrivals", "second", "cap", "optimum"), [(0.3, 1.5, 16, 0.67062), (0.3, 1.0, 18, 0.84321)])
-def test_criss_cross_in_light_traffic(arrivals, second, cap, optimum):
-    solution = solve_events(criss_cross(arrivals, second, (cap,) * 3), 1e-6)
+@pytest.mark.parametrize(("regime", "optimum"), [("IL", 0.67062), ("BL", 0.84321)])
+def test_criss_cross_in_light_traffic(regime, optimum):
+    solution = solve_events(criss_cross_network(regime).event_model(), 1e-6)
     assert -solution.gain == pytest.approx(optimum, abs=6e-6)
     assert solution.upper - solution.lower <= 2e-6
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
-from aapi.registry.problems import ON_VECTORS, PROBLEMS, SIZES, is_environment, make_problem
+from aapi.registry.problems import CHOICES, ON_VECTORS, PROBLEMS, SIZES, is_environment, make_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aapi.cli.parser import Parser
     from aapi.json_types import Setting, Settings
     from aapi.learners.learner import AnyLearner
-    from aapi.registry.problems import Problem
+    from aapi.registry.problems import Problem, Size
 
 
 # How the command calls parameters of the library, where it is not by their names.
@@ -89,12 +89,15 @@ def add_problem(command: Parser, others: str = "or a model file (.npz)", *, fini
     group = command.add_argument_group("size of a built-in problem")
     for size, (kind, meaning) in SIZES.items():
         owners = ", ".join(name for name in names if size in PROBLEMS[name])
+        if kind is str:
+            group.add_argument(flag(size), choices=CHOICES[size], help=f"{meaning} ({owners})")
+            continue
         metavar = "S" if size == "model_seed" else "N" if kind is int else "X"
         if owners:
             group.add_argument(flag(size), type=kind, metavar=metavar, help=f"{meaning} ({owners})")
 
 
-def given_sizes(options: argparse.Namespace) -> dict[str, float]:
+def given_sizes(options: argparse.Namespace) -> dict[str, Size]:
     """The sizes on the command line."""
     return {name: value for name in sorted(SIZES) if (value := vars(options).get(name)) is not None}
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from aapi.cli import arguments
 from aapi.cli.parser import add_command, add_json
 from aapi.cli.pictures import solution_picture
+from aapi.cli.solve_network import solve_network
 from aapi.cli.text import plural, print_picture, print_table
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.progress import showing_progress
@@ -30,6 +31,7 @@ EXAMPLES = """examples:
   aapi solve ergodic --states 10 --actions 2
   aapi solve deep-sea --size 20
   aapi solve ergodic --states 5 --measures       also worst mixing time, mismatch and diameter
+  aapi solve criss-cross --regime BM --cap 20    a queueing network: also what the cap costs
   aapi solve model.npz --json                    a file with the arrays transitions and rewards
 """
 
@@ -49,7 +51,12 @@ def solve(options: argparse.Namespace) -> None:
     """Solve and print."""
     from aapi.mdp import FiniteMDP
     from aapi.mdp import solve as optimum
+    from aapi.registry.problems import make_network
 
+    capped = make_network(options.problem, arguments.given_sizes(options), arguments.flag)
+    if capped is not None and not options.measures:
+        solve_network(options, capped)
+        return
     mdp = arguments.read_problem(options)
     if not isinstance(mdp, FiniteMDP):
         what = "has no finite model" if mdp.reward_sequence is None else "has rewards that change, and no one optimum"

@@ -25,6 +25,7 @@ from aapi.environments.inventory import inventory, inventory_rules
 from aapi.environments.lottery import lottery
 from aapi.environments.maintenance import maintenance, maintenance_rules
 from aapi.environments.n_model import n_model
+from aapi.environments.queueing import admission, admission_rules, criss_cross, six_class
 from aapi.environments.river_swim import river_swim
 from aapi.environments.rooms import rooms
 from aapi.environments.routing import routing
@@ -49,6 +50,8 @@ __all__ = [
     "ContinuousProblem",
     "RewardSequence",
     "access_control",
+    "admission",
+    "admission_rules",
     "against_the_leader",
     "against_the_policy",
     "bandit",
@@ -63,6 +66,7 @@ __all__ = [
     "cliff_walking",
     "combination_lock",
     "continuing_taxi",
+    "criss_cross",
     "deep_sea",
     "double_loop",
     "ergodic",
@@ -81,6 +85,7 @@ __all__ = [
     "rooms",
     "routing",
     "six_arms",
+    "six_class",
     "tabulate",
     "tandem_queue",
     "taxi",

@@ -21,6 +21,8 @@ from aapi.environments.deep_sea import deep_sea
 from aapi.environments.ergodic import ergodic
 from aapi.environments.problem_env import ProblemEnv, check_action
 from aapi.environments.river_swim import river_swim
+from aapi.environments.routing import routing
+from aapi.environments.tandem_queue import tandem_queue
 from aapi.errors import InvalidInput
 from aapi.mdp import FiniteMDP
 
@@ -180,6 +182,20 @@ class DeepSeaEnv(FiniteMDPEnv):
         depth = np.repeat(np.linspace(0.1, 1.0, self.size)[:, None], self.size, axis=1)
         treasure = (self.size - 1, self.size - 1)
         return replace(super()._marked(), shade=depth, treasure=treasure, tint=drawing.SEA)
+
+
+class RoutingEnv(FiniteMDPEnv):
+    """`aapi.environments.routing`."""
+
+    def __init__(self, capacity: int = 8, arrivals: float = 0.4, render_mode: str | None = None) -> None:
+        super().__init__(routing(capacity, arrivals), render_mode)
+
+
+class TandemQueueEnv(FiniteMDPEnv):
+    """`aapi.environments.tandem_queue`."""
+
+    def __init__(self, capacity: int = 10, arrivals: float = 0.25, render_mode: str | None = None) -> None:
+        super().__init__(tandem_queue(capacity, arrivals), render_mode)
 
 
 class AccessControlEnv(FiniteMDPEnv):

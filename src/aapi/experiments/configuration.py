@@ -33,6 +33,7 @@ from aapi.registry.problems import OTHERS, PROBLEMS, is_environment, is_file, ma
 
 if TYPE_CHECKING:
     from aapi.json_types import Json, JsonObject
+    from aapi.registry.problems import Size
 
 Model: TypeAlias = FiniteMDP | ChangingRewards | ContinuousProblem
 References: TypeAlias = tuple[float | None, float | None]
@@ -47,7 +48,7 @@ class Problem:
     """A problem by name.
 
     name: a built-in problem, a model file, a Gymnasium id; or any word, if `model` is given.
-    sizes: of a built-in problem, named as in the command: {"states": 10, "actions": 2}.
+    sizes: of a built-in problem, named as in the command: {"states": 10, "actions": 2}, {"regime": "BM"}.
     arguments, ending, limit: for `gymnasium.make` and `Continuing`.
     reward_scale: what all rewards are multiplied by.
     model: a FiniteMDP, ChangingRewards or ContinuousProblem of yours.
@@ -55,7 +56,7 @@ class Problem:
     """
 
     name: str
-    sizes: Mapping[str, float] = field(default_factory=dict)
+    sizes: Mapping[str, Size] = field(default_factory=dict)
     arguments: Mapping[str, object] = field(default_factory=dict)
     ending: str | float | None = None
     limit: int | None = None
@@ -106,7 +107,7 @@ class Problem:
 
 
 @functools.lru_cache(CACHED_PROBLEMS)
-def _model(source: str | Model, sizes: tuple[tuple[str, float], ...], scale: float) -> Model:
+def _model(source: str | Model, sizes: tuple[tuple[str, Size], ...], scale: float) -> Model:
     model = make_problem(source, dict(sizes)) if isinstance(source, str) else source
     return model if scale == 1.0 else model.scaled(scale)
 

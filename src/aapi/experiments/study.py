@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from aapi.experiments.configuration import Problem
     from aapi.experiments.schema import AlgorithmSpec, ProblemSpec
+    from aapi.registry.problems import Size
 
 LARGEST_SEED = 2**63 - 1  # that SQLite can hold
 
@@ -138,7 +139,7 @@ class Study:
             notes += [f"{steps} step{'s' if steps > 1 else ''}"]
         problem = replace(
             spec.problem, note=", ".join(notes), reward_scale=cast("float", values.get("reward_scale", 1.0)),
-            sizes={name: cast("float", value) for name, value in values.items() if name not in schema.VARIED},
+            sizes={name: cast("Size", value) for name, value in values.items() if name not in schema.VARIED},
         )  # fmt: skip
         problem, features = prepare(problem, cast("str | FeatureMap | None", values.get("features")))
         return problem, steps, features

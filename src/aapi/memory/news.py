@@ -72,7 +72,7 @@ class News(Memory):
 
         1 for pairs never tried. For others, by what visits of the same octave o found elsewhere:
 
-            g(o) = min_{i ≤ o} (p + finds_i) / (p k_i + attempts_i),    (finds_{o,a} + k_o g(o)) / (attempts_{o,a} + k_o),
+            g(o) = min_{i ≤ o} (p + finds_i) / (p k_i + attempts_i),   (finds_{o,a} + k_o g(o)) / (attempts_{o,a} + k_o),
 
         with k_i = 2^i + 1 and p = max(1, 100/pairs tried): a guess of 1/n, which counts for as much as p pairs and is
         corrected by all actions, and that by the same action. So where there are few pairs, it takes more to rule out

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from aapi.errors import InvalidInput, did_you_mean
+from aapi.errors import AapiError, InvalidInput, did_you_mean
+
+Size: TypeAlias = int | float | str
+Sizes: TypeAlias = "Mapping[str, Size]"
+Made = TypeVar("Made")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from aapi.environments import ChangingRewards, ContinuousProblem
+    from aapi.environments.queueing import CappedNetwork
     from aapi.mdp import FiniteMDP
 
     Problem = FiniteMDP | ChangingRewards | ContinuousProblem
@@ -40,6 +45,9 @@ PROBLEMS = {
     "tandem-queue": {"capacity": "capacity", "arrivals": "arrivals"},
     "routing": {"capacity": "capacity", "arrivals": "arrivals"},
     "n-model": {"capacity": "capacity"},
+    "criss-cross": {"regime": "regime", "cap": "cap"},
+    "six-class": {"classes": "classes", "cap": "cap"},
+    "admission": {"servers": "servers"},
     "inventory": {"capacity": "capacity", "demand": "demand", "lead_time": "lead_time"},
     "bandit": {"arms": "num_arms", "noise": "noise", "model_seed": "seed"},
     "lottery": {"length": "length", "chance": "chance"},
@@ -58,7 +66,7 @@ PROBLEMS = {
 # Those with observation vectors, which have no finite model.
 ON_VECTORS = ("cartpole", "pendulum", "puck-world")
 # What these words mean, and of which type they are.
-SIZES: dict[str, tuple[type[int] | type[float], str]] = {
+SIZES: dict[str, tuple[type[int] | type[float] | type[str], str]] = {
     "states": (int, "number of states"),
     "actions": (int, "number of actions"),
     "size": (int, "rows and columns"),
@@ -89,7 +97,14 @@ SIZES: dict[str, tuple[type[int] | type[float], str]] = {
     "spawn": (float, "probability of a new ball"),
     "change_every": (int, "mean steps from one wind to the next"),
     "dense": (int, "1 for the easier one, with a reward in every step"),
+    "regime": (str, "balanced or imbalanced, in light, medium or heavy traffic"),
+    "cap": (int, "room for so many jobs of each class"),
+    "classes": (int, "6, 9, 12, … classes"),
 }
+# The words that sizes which are texts may be.
+CHOICES = {"regime": ("IL", "BL", "IM", "BM", "IH", "BH")}
+# The problems that are queueing networks with caps, and the functions of aapi.environments.queueing that make these.
+NETWORKS = {"criss-cross": "criss_cross_network", "six-class": "six_class_network"}
 OTHERS = "a model file (.npz), or a Gymnasium id"
 
 
@@ -110,27 +125,47 @@ def unknown_problem(name: str, others: str) -> InvalidInput:
     )
 
 
-def make_problem(name: str, sizes: Mapping[str, float], word: Callable[[str], str] = str) -> Problem:
+def make_problem(name: str, sizes: Sizes, word: Callable[[str], str] = str) -> Problem:
     """The built-in problem, or the model in a file. word: how a message calls a size."""
     from aapi import environments
     from aapi.mdp import FiniteMDP
 
     if name not in PROBLEMS and not is_file(name):
         raise unknown_problem(name, "or a model file (.npz)")
+    _check_sizes(name, sizes, word)
+    if name not in PROBLEMS:
+        return FiniteMDP.load(name)
+    make: Callable[..., Problem] = vars(environments)[name.replace("-", "_")]
+    return _made(make, name, sizes, word)
+
+
+def make_network(name: str, sizes: Sizes, word: Callable[[str], str] = str) -> CappedNetwork | None:
+    """The network that a built-in problem is, with its caps; None for other problems."""
+    if name not in NETWORKS:
+        return None
+    from aapi.environments import queueing
+
+    _check_sizes(name, sizes, word)
+    make: Callable[..., CappedNetwork] = vars(queueing)[NETWORKS[name]]
+    return _made(make, name, sizes, word)
+
+
+def _check_sizes(name: str, sizes: Sizes, word: Callable[[str], str]) -> None:
     takes = PROBLEMS.get(name, {})
     for option in sorted(sizes.keys() - takes.keys()):
         what = "has one size" if name in PROBLEMS else "is a file, which has its size in it"
         takes_what = f"takes {' and '.join(map(word, takes))}, not" if takes else f"{what}: drop"
         raise InvalidInput(f"{name} {takes_what} {word(option)}")
-    if name not in PROBLEMS:
-        return FiniteMDP.load(name)
-    make = vars(environments)[name.replace("-", "_")]
+
+
+def _made(make: Callable[..., Made], name: str, sizes: Sizes, word: Callable[[str], str]) -> Made:
+    """What a function makes of sizes; its errors call them as the user did."""
+    takes = PROBLEMS[name]
     try:
-        model: Problem = make(**{takes[option]: value for option, value in sizes.items()})
-    except InvalidInput as error:
+        return make(**{takes[option]: value for option, value in sizes.items()})
+    except AapiError as error:
         message = str(error)
         for option, parameter in takes.items():
             if message.startswith(f"{parameter} "):
                 message = message.replace(parameter, word(option), 1)
-        raise InvalidInput(f"{name}: {message}") from None
-    return model
+        raise type(error)(f"{name}: {message}") from None

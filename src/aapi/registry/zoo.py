@@ -13,9 +13,8 @@ from aapi.checks import one_of
 from aapi.registry.problems import make_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from aapi.mdp import FiniteMDP
+    from aapi.registry.problems import Sizes
 
 HALVES = ("development", "reporting")
 
@@ -28,7 +27,7 @@ class ZooProblem:
     half: str
     num_steps: int
     name: str
-    sizes: Mapping[str, float]
+    sizes: Sizes
 
     def make(self) -> FiniteMDP:
         """The model."""

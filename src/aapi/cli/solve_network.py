@@ -1,0 +1,89 @@
+"""`aapi solve` for queueing networks: by events, without matrices, with what the cap costs and what rules earn."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from aapi.cli.text import plural, print_table
+from aapi.progress import showing_progress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from aapi.environments.queueing import CapCost, CappedNetwork
+    from aapi.json_types import JsonObject
+    from aapi.mdp import EventSolution
+
+SMALL = 100_000  # states: up to here, gains are as accurate as from matrices, and policies are listed
+# The accuracy of gains, of what the cap costs, and of what rules earn, of small and of large models.
+ACCURACY = (4e-10, 1e-6, 1e-6), (2e-5, 1e-3, 5e-3)
+WITHOUT_MATRICES = "a network is solved by events, without matrices: ask for --measures"
+
+
+def solve_network(options: argparse.Namespace, capped: CappedNetwork) -> None:
+    """Solve, evaluate rules, and print."""
+    from aapi.environments.queueing import cap_cost
+    from aapi.mdp import solve_events
+    from aapi.registry.rules import network_rules
+
+    exact, bound, rule = ACCURACY[capped.num_states > SMALL]
+    start = time.perf_counter()
+    with showing_progress(not options.json and sys.stderr.isatty()):
+        solution = solve_events(capped.event_model(), exact)
+        cost = cap_cost(capped, solution.policy, solution.lower, solution.upper, bound)
+        rules = network_rules(options.problem, capped, rule)
+    summary = _summary(capped, solution, cost) | {"rules": dict(rules)}
+    if options.json:
+        print(json.dumps(summary, allow_nan=False))
+        return
+    seconds = time.perf_counter() - start
+    title = f": {plural(capped.num_states, 'state')}, {plural(capped.network.num_actions, 'action')}"
+    print_table(options.problem, title, _rows(capped, solution, cost, rules, seconds))
+
+
+def _summary(capped: CappedNetwork, solution: EventSolution, cost: CapCost) -> JsonObject:
+    small = capped.num_states <= SMALL
+    missing: JsonObject = {"policy_reason": f"not listed for more than {SMALL} states"}
+    return {
+        "states": capped.num_states,
+        "actions": capped.network.num_actions,
+        "caps": list(capped.caps),
+        "gain": solution.gain,
+        "gain_lower": solution.lower,
+        "gain_upper": solution.upper,
+        "uncapped_gain_lower": cost.gain_lower,
+        "uncapped_gain_upper": cost.gain_upper,
+        **({"uncapped_reason": cost.reason} if cost.reason else {}),
+        "time_at_cap": cost.at_cap,
+        "policy": solution.policy.tolist() if small else None,
+        **({} if small else missing),
+        "bias_span": float(solution.bias.max() - solution.bias.min()),
+        "recurrent_classes": None,
+        "recurrent_classes_reason": WITHOUT_MATRICES,
+        "period": None,
+        "period_reason": WITHOUT_MATRICES,
+        "mixing_time": None,
+        "mixing_time_reason": WITHOUT_MATRICES,
+    }
+
+
+def _rows(
+    capped: CappedNetwork, solution: EventSolution, cost: CapCost, rules: dict[str, float], seconds: float
+) -> list[tuple[str, str]]:
+    room = ", ".join(map(str, sorted(set(capped.caps))))
+    bounds = [cost.gain_lower, cost.gain_upper]
+    shown = ["?" if bound is None else f"{bound:.9g}" for bound in bounds]
+    rows = [
+        ("optimal gain", f"{solution.gain:.9g}, with room for {room} jobs of each class"),
+        ("certificate", f"[{solution.lower:.12g}, {solution.upper:.12g}]"),
+        ("without caps", f"between {shown[0]} and {shown[1]}, proven" if any(bounds) else "nothing is proven"),
+        *([("", cost.reason)] if cost.reason else []),
+        ("time at a cap", f"{cost.at_cap:.2g} of it"),
+        *(("rule", f"{name}: {gain:.6g}") for name, gain in rules.items()),
+        ("span of the bias", f"{float(solution.bias.max() - solution.bias.min()):.6g}"),
+        ("solved", f"by events, without matrices: {solution.evaluations} policies, {seconds:.1f} s in all"),
+    ]
+    return [(name, text) for name, text in rows if text]
