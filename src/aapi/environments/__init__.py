@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aapi.environments.access_control import access_control
 from aapi.environments.bandit import bandit
+from aapi.environments.battery import battery
 from aapi.environments.car_rental import car_rental, car_rental_rules
 from aapi.environments.cartpole import cartpole
 from aapi.environments.chain import chain
@@ -22,10 +23,15 @@ from aapi.environments.double_loop import double_loop
 from aapi.environments.ergodic import ergodic
 from aapi.environments.garnet import garnet
 from aapi.environments.inventory import inventory, inventory_rules
+from aapi.environments.key_maze import key_maze
 from aapi.environments.lottery import lottery
 from aapi.environments.maintenance import maintenance, maintenance_rules
 from aapi.environments.n_model import n_model
+from aapi.environments.pig import pig
+from aapi.environments.polling import polling
+from aapi.environments.pricing import pricing
 from aapi.environments.queueing import admission, admission_rules, criss_cross, six_class
+from aapi.environments.repair_shop import repair_shop
 from aapi.environments.river_swim import river_swim
 from aapi.environments.rooms import rooms
 from aapi.environments.routing import routing
@@ -39,6 +45,7 @@ from aapi.environments.tabulate import tabulate
 from aapi.environments.tandem_queue import tandem_queue
 from aapi.environments.toy_text import cliff_walking, from_table, frozen_lake, taxi
 from aapi.environments.trap_grid import trap_grid
+from aapi.environments.tree import tree
 from aapi.environments.windy_grid import windy_grid
 
 if TYPE_CHECKING:
@@ -55,6 +62,7 @@ __all__ = [
     "against_the_leader",
     "against_the_policy",
     "bandit",
+    "battery",
     "car_rental",
     "car_rental_rules",
     "cartpole",
@@ -75,12 +83,17 @@ __all__ = [
     "garnet",
     "inventory",
     "inventory_rules",
+    "key_maze",
     "lottery",
     "maintenance",
     "maintenance_rules",
     "n_model",
     "pendulum",
+    "pig",
+    "polling",
+    "pricing",
     "puck_world",
+    "repair_shop",
     "river_swim",
     "rooms",
     "routing",
@@ -90,6 +103,7 @@ __all__ = [
     "tandem_queue",
     "taxi",
     "trap_grid",
+    "tree",
     "windy_catch",
     "windy_catch_rules",
     "windy_grid",

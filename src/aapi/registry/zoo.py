@@ -2,6 +2,11 @@
 
 One half is for development. The other one is for reporting: nothing is chosen by looking at it. Every family is in
 both halves, near variants in different ones. What was seen when the zoo was put together is for development.
+
+Taxi in the rain, lottery 0.005, slippery CliffWalking, inventory 12, late, and N-model 8 were in the reporting half
+until the default learner was mended because of them, and are for development now. In their place came twelve problems
+that no learner had run on: near variants of these five, and seven of kinds that the development half does not have (key
+maze, tree, polling, repair shop, pricing, battery and Pig).
 """
 
 from __future__ import annotations
@@ -57,6 +62,7 @@ ZOO = {
     "DeepSea 20": _development("locks", 200_000, "deep-sea", size=20),
     "Six-Arms": _development("locks", 200_000, "six-arms"),
     "Five-Arms": _reporting("locks", 100_000, "six-arms", arms=5),
+    "tree 6": _reporting("locks", 100_000, "tree", depth=6),
     "two rooms 10×10": _development("grids", 200_000, "rooms", size=10, rooms=2),
     "four rooms 11×11": _reporting("grids", 200_000, "rooms", size=11, rooms=4),
     "windy grid": _development("grids", 200_000, "windy-grid"),
@@ -66,9 +72,12 @@ ZOO = {
     "FrozenLake 4×4": _reporting("grids", 100_000, "frozen-lake", size=4),
     "FrozenLake 8×8": _development("grids", 300_000, "frozen-lake", size=8),
     "CliffWalking": _development("grids", 100_000, "cliff-walking"),
-    "slippery CliffWalking": _reporting("grids", 200_000, "cliff-walking", goal=100.0, slippery=1),
+    "slippery CliffWalking": _development("grids", 200_000, "cliff-walking", goal=100.0, slippery=1),
+    "slippery CliffWalking, goal 200": _reporting("grids", 200_000, "cliff-walking", goal=200.0, slippery=1),
     "Taxi": _development("grids", 500_000, "taxi"),
-    "Taxi in the rain": _reporting("grids", 500_000, "taxi", rain=0.2),
+    "Taxi in the rain": _development("grids", 500_000, "taxi", rain=0.2),
+    "Taxi in light rain": _reporting("grids", 500_000, "taxi", rain=0.1),
+    "key maze 8": _reporting("grids", 300_000, "key-maze", size=8),
     "garnet 20×4, sparse": _development("random", 100_000, "garnet"),
     "garnet 100×3, sparse": _reporting("random", 200_000, "garnet", states=100, actions=3, branching=2, model_seed=1),
     "garnet 50×5, dense": _reporting("random", 200_000, "garnet", states=50, actions=5, branching=50, model_seed=2),
@@ -87,12 +96,18 @@ ZOO = {
     "tandem queue 15": _reporting("queues", 200_000, "tandem-queue", capacity=15, arrivals=0.22),
     "routing 8": _development("queues", 200_000, "routing", capacity=8),
     "routing 12": _reporting("queues", 200_000, "routing", capacity=12, arrivals=0.35),
-    "N-model 8": _reporting("queues", 300_000, "n-model", capacity=8),
+    "N-model 8": _development("queues", 300_000, "n-model", capacity=8),
     "N-model 12": _development("queues", 300_000, "n-model", capacity=12),
+    "N-model 10": _reporting("queues", 300_000, "n-model", capacity=10),
+    "polling 8": _reporting("queues", 200_000, "polling", capacity=8),
     "inventory 20": _development("operations", 200_000, "inventory", capacity=20),
-    "inventory 12, late": _reporting("operations", 300_000, "inventory", capacity=12, demand=3.0, lead_time=1),
+    "inventory 12, late": _development("operations", 300_000, "inventory", capacity=12, demand=3.0, lead_time=1),
+    "inventory 15, late": _reporting("operations", 300_000, "inventory", capacity=15, demand=4.0, lead_time=1),
     "maintenance 10": _reporting("operations", 100_000, "maintenance", levels=10),
     "two machines 6": _development("operations", 200_000, "maintenance", levels=6, machines=2),
+    "repair shop 6": _reporting("operations", 200_000, "repair-shop", machines=6),
+    "pricing 8": _reporting("operations", 300_000, "pricing", capacity=8, days=24),
+    "battery 10": _reporting("operations", 300_000, "battery", capacity=10),
     "bandit 10, N(·, 3)": _development("noise", 100_000, "bandit", arms=10, noise=3.0),
     "bandit 25, N(·, 2)": _reporting("noise", 100_000, "bandit", arms=25, noise=2.0, model_seed=1),
     "RiverSwim 10, noise 1": _development("noise", 300_000, "river-swim", states=10, noise=1.0),
@@ -102,7 +117,9 @@ ZOO = {
         "noise", 300_000, "garnet", states=40, actions=3, branching=4, model_seed=7, coins=1
     ),
     "lottery 0.02": _development("noise", 100_000, "lottery", length=3, chance=0.02),
-    "lottery 0.005": _reporting("noise", 200_000, "lottery", length=5, chance=0.005),
+    "lottery 0.005": _development("noise", 200_000, "lottery", length=5, chance=0.005),
+    "lottery 0.01, far": _reporting("noise", 200_000, "lottery", length=8, chance=0.01),
+    "Pig": _reporting("noise", 100_000, "pig", sides=6),
 }
 
 
