@@ -26,8 +26,18 @@ TASKS = {
     "Inventory": (100_000, "held out"),
     "PuckWorld": (100_000, "held out"),
     "Catch": (100_000, "held out"),
+    "Routing": (100_000, "chosen on"),
+    "LinearSystem": (100_000, "chosen on"),
+    "LeadTime": (100_000, "held out"),
+    "Lander": (100_000, "held out"),
+    "Odd": (100_000, "chosen on"),
+    "Shifted": (100_000, "held out"),
 }
-OWN = {each.__name__: each for each in vector_tasks.Task.__subclasses__()}
+OWN = {
+    each.__name__: each
+    for each in vars(vector_tasks).values()
+    if isinstance(each, type) and issubclass(each, vector_tasks.Task)
+}
 
 
 def make(name):

@@ -74,7 +74,7 @@ def lay_grid(extent: Extent) -> Grid:
     """A grid over observations of this extent."""
     first = [j for j in range(len(extent.low)) if not (j > 0 and extent.circle[j - 1])]
     second = [j + 1 if extent.circle[j] else -1 for j in first]
-    uneven = sum(not extent.whole[j] for j in first)
+    uneven = sum(bool(extent.high[j] > extent.low[j]) and not extent.whole[j] for j in first)
     places = [_places(extent, j, SIDES.get(uneven, LOWEST_SIDE)) for j in first]
     sides = np.array([len(each) for each in places], dtype=np.int64)
     knots = np.zeros((len(first), int(sides.max())))
