@@ -215,12 +215,15 @@ class Routing(Task):
     takes the station with the least (number + 1)/rate.
     """
 
+    coming, rates, most = 0.6, (0.15, 0.25, 0.35), 12
+
     def __init__(self):
-        super().__init__([0.0] * 3, [12.0] * 3, 3)
+        stations = len(self.rates)
+        super().__init__([0.0] * stations, [float(self.most)] * stations, stations)
 
     def start(self):
         """Begin."""
-        self.numbers = [0, 0, 0]
+        self.numbers = [0] * len(self.rates)
 
     def observe(self):
         """What is seen now."""
@@ -228,16 +231,28 @@ class Routing(Task):
 
     def move(self, chosen):
         """Take a step; its reward."""
-        if self.np_random.random() < 0.6:
-            self.numbers[chosen] = min(12, self.numbers[chosen] + 1)
-        for each, rate in enumerate((0.15, 0.25, 0.35)):
+        if self.np_random.random() < self.coming:
+            self.numbers[chosen] = min(self.most, self.numbers[chosen] + 1)
+        for each, rate in enumerate(self.rates):
             if self.numbers[each] and self.np_random.random() < rate:
                 self.numbers[each] -= 1
         return -0.1 * sum(self.numbers)
 
     def rule(self):
         """What a simple rule would do."""
-        return int(np.argmin([(number + 1) / rate for number, rate in zip(self.numbers, (3, 5, 7), strict=True)]))
+        return int(np.argmin([(number + 1) / rate for number, rate in zip(self.numbers, self.rates, strict=True)]))
+
+
+class FourStations(Routing):
+    """The same with four stations for up to 20 customers each, 194,481 states."""
+
+    coming, rates, most = 0.64, (0.1, 0.17, 0.23, 0.3), 20
+
+
+class SixStations(Routing):
+    """The same with six stations, 86 million states."""
+
+    coming, rates, most = 0.9, (0.1, 0.13, 0.17, 0.21, 0.24, 0.28), 20
 
 
 class LinearSystem(Task):

@@ -27,6 +27,8 @@ TASKS = {
     "PuckWorld": (100_000, "held out"),
     "Catch": (100_000, "held out"),
     "Routing": (100_000, "chosen on"),
+    "FourStations": (100_000, "chosen on"),
+    "SixStations": (100_000, "chosen on"),
     "LinearSystem": (100_000, "chosen on"),
     "LeadTime": (100_000, "held out"),
     "Lander": (100_000, "held out"),
