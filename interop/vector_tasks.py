@@ -206,3 +206,182 @@ class Catch(Task):
         caught = self.column == self.paddle
         self.drop()
         return 1.0 if caught else -1.0
+
+
+class Routing(Task):
+    """Which of three stations takes the next customer. Observed: how many are at each, up to 12.
+
+    One comes with probability 0.6 a step, and is served with 0.15, 0.25 or 0.35; each that is there costs 0.1. The rule
+    takes the station with the least (number + 1)/rate.
+    """
+
+    coming, rates, most = 0.6, (0.15, 0.25, 0.35), 12
+
+    def __init__(self):
+        stations = len(self.rates)
+        super().__init__([0.0] * stations, [float(self.most)] * stations, stations)
+
+    def start(self):
+        """Begin."""
+        self.numbers = [0] * len(self.rates)
+
+    def observe(self):
+        """What is seen now."""
+        return np.array(self.numbers, np.float32)
+
+    def move(self, chosen):
+        """Take a step; its reward."""
+        if self.np_random.random() < self.coming:
+            self.numbers[chosen] = min(self.most, self.numbers[chosen] + 1)
+        for each, rate in enumerate(self.rates):
+            if self.numbers[each] and self.np_random.random() < rate:
+                self.numbers[each] -= 1
+        return -0.1 * sum(self.numbers)
+
+    def rule(self):
+        """What a simple rule would do."""
+        return int(np.argmin([(number + 1) / rate for number, rate in zip(self.numbers, self.rates, strict=True)]))
+
+
+class FourStations(Routing):
+    """The same with four stations for up to 20 customers each, 194,481 states."""
+
+    coming, rates, most = 0.64, (0.1, 0.17, 0.23, 0.3), 20
+
+
+class SixStations(Routing):
+    """The same with six stations, 86 million states."""
+
+    coming, rates, most = 0.9, (0.1, 0.13, 0.17, 0.21, 0.24, 0.28), 20
+
+
+class LinearSystem(Task):
+    """Keep six numbers near 0: x' = A x + b u + noise, u in {−1, 0, 1}. Observed: x, without bounds.
+
+    A is random, of spectral radius 0.95. The cost is the mean of squares. The rule is the better of ±1 a step ahead.
+    """
+
+    def __init__(self):
+        super().__init__([-np.inf] * 6, [np.inf] * 6, 3)
+        random = np.random.default_rng(6)
+        matrix = random.normal(size=(6, 6))
+        self.matrix = 0.95 * matrix / np.abs(np.linalg.eigvals(matrix)).max()
+        self.pushed = 0.3 * random.normal(size=6)
+
+    def start(self):
+        """Begin."""
+        self.x = np.zeros(6)
+
+    def observe(self):
+        """What is seen now."""
+        return self.x.astype(np.float32)
+
+    def move(self, action):
+        """Take a step; its reward."""
+        self.x = self.matrix @ self.x + self.pushed * (action - 1) + 0.1 * self.np_random.normal(size=6)
+        return -float((self.x**2).mean())
+
+    def rule(self):
+        """What a simple rule would do."""
+        return 1 - int(np.sign(self.pushed @ self.matrix @ self.x))
+
+
+class LeadTime(Task):
+    """How many units to order, 0 to 3; they come three steps later. Observed: the stock, and what is under way.
+
+    Demand is Poisson, 1.5 a step; what is not in stock is lost and costs 4, a unit in stock 0.5. The rule orders up to
+    7 units, with those under way.
+    """
+
+    def __init__(self):
+        super().__init__([0.0] * 3, [20.0, 3.0, 3.0], 4)
+
+    def start(self):
+        """Begin."""
+        self.stock, self.coming = 4, [1, 1]
+
+    def observe(self):
+        """What is seen now."""
+        return np.array([self.stock, *self.coming], np.float32)
+
+    def move(self, ordered):
+        """Take a step; its reward."""
+        stock = min(20, self.stock + self.coming[0])
+        self.coming = [self.coming[1], ordered]
+        demand = int(self.np_random.poisson(1.5))
+        self.stock = max(0, stock - demand)
+        return -4.0 * max(0, demand - stock) - 0.5 * self.stock
+
+    def rule(self):
+        """What a simple rule would do."""
+        return min(3, max(0, 7 - self.stock - sum(self.coming)))
+
+
+class Lander(Task):
+    """Come down softly on a pad. Observed: place, speed, tilt, its speed, and which of two legs stand, eight numbers.
+
+    Actions: nothing, the left engine, the main one, the right one. It pays for coming closer, slower and more upright,
+    100 for a soft landing and −100 for any other; then it begins anew, high up.
+    """
+
+    def __init__(self):
+        super().__init__([-1.5, -0.1, -np.inf, -np.inf, -np.inf, -np.inf, 0.0, 0.0], [1.5, 2.0, *[np.inf] * 4, 1, 1], 4)
+
+    def start(self):
+        """Begin."""
+        self.x = np.array([self.np_random.uniform(-0.5, 0.5), 1.4, *self.np_random.normal(0.0, 0.2, 2), 0.0, 0.0])
+
+    def observe(self):
+        """What is seen now."""
+        y, tilt = self.x[1], self.x[4]
+        legs = [float(y + side * 0.1 * tilt < 0.02) for side in (-1.0, 1.0)]
+        return np.array([*self.x, *legs], np.float32)
+
+    def worth(self):
+        """Of a place."""
+        x, y, right, up, tilt, _ = self.x
+        return -100.0 * (math.hypot(x, y) + math.hypot(right, up) + abs(tilt))
+
+    def move(self, action):
+        """Take a step; its reward."""
+        before = self.worth()
+        x, y, right, up, tilt, spin = self.x
+        push = 0.06 * (action == 2) * self.np_random.uniform(0.8, 1.2)
+        spin += 0.04 * ((action == 3) - (action == 1))
+        right, up = right - push * math.sin(tilt), up + push * math.cos(tilt) - 0.025
+        self.x = np.array([x + 0.05 * right, y + 0.05 * up, right, up, tilt + 0.05 * spin, spin])
+        gained = self.worth() - before - 0.3 * (action == 2)
+        x, y = self.x[:2]
+        if y > 0.0 and abs(x) < 1.5 and y < 2.0 and abs(self.x[4]) < 1.5:
+            return gained
+        soft = y <= 0.0 and abs(x) < 0.3 and up > -0.4 and abs(self.x[4]) < 0.3
+        self.start()
+        return gained + (100.0 if soft else -100.0)
+
+
+class Odd(AdmissionQueue):
+    """The queue above, in other units, and with numbers that say nothing: a constant, a copy, and noise of all sizes.
+
+    Observed: waiting · 10⁶, the offer/1000, 0.3, the offer/1000 again, noise of a Cauchy distribution; without bounds.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.observation_space = Box(-np.inf, np.inf, (5,), np.float64)
+
+    def observe(self):
+        """What is seen now."""
+        noise = self.np_random.standard_cauchy()
+        return np.array([1e6 * self.waiting, self.offer / 1000.0, 0.3, self.offer / 1000.0, noise])
+
+    def rule(self):
+        """What a simple rule would do."""
+        return int(self.offer > 0.8 + 0.4 * self.waiting)
+
+
+class Shifted(AdmissionQueue):
+    """The queue above with rewards of (r + 10) · 1024, of which it must make nothing."""
+
+    def move(self, accept):
+        """Take a step; its reward."""
+        return 1024.0 * (super().move(accept) + 10.0)

@@ -71,6 +71,44 @@ def test_the_same_seed_learns_the_same_in_pieces_and_from_a_file(tmp_path):
     assert np.array_equal(resumed.policy.values(observations), whole.policy.values(observations))
 
 
+class Steps(Line):
+    """The same walk in whole numbers, of which a model is a table."""
+
+    def seen(self):
+        return np.array([np.round(16.0 * self.x)])
+
+
+def test_the_plan_solves_its_equation():
+    """Q(v, a) from the steps, counted in dictionaries, where vertices are the whole numbers that were seen."""
+    agent = aapi.Agent(aapi.OptimisticGrid(sweeps=3000), Steps(space=box(-16.0, 16.0, np.float64)), seed=5).learn(900)
+    state, steps = agent.session.state, agent.session.state.model.steps
+    places = np.unique(np.concatenate([steps.states, steps.successors]))[:, None]
+    q = state.policy.values(places)
+    value = dict(zip(places[:, 0].tolist(), q.max(axis=1).tolist(), strict=True))
+    spread, mean = steps.rewards[-180:].std(), steps.rewards.mean()
+    typical = np.mean([value[x] for x in steps.states[:, 0].tolist()])
+    for x, row in zip(places[:, 0], q, strict=True):
+        for a in range(3):
+            chosen = (steps.states[:, 0] == x) & (steps.actions == a)
+            after = sum(value[y] for y in steps.successors[chosen, 0].tolist()) + 0.01 * typical
+            count = int(chosen.sum())
+            mine = ((steps.rewards[chosen] - mean).sum() + 0.995 * after) / (count + 0.01)
+            mine += 0.5 * spread / (count + 0.1) + 0.5 * np.sqrt(state.noise / (count + 0.1))
+            assert row[a] == pytest.approx(mine, abs=0.02 * spread)
+
+
+def test_noise_is_what_single_steps_return_around_what_was_predicted():
+    agent = aapi.Agent(aapi.OptimisticGrid(phase_length=200), Line(), seed=1).learn(200)
+    first = agent.session.state
+    rewards = first.model.steps.rewards
+    assert first.noise == pytest.approx(rewards.var())  # nothing was predicted
+    agent.learn(200)
+    steps, values = agent.session.state.model.steps.part(200), first.policy.values
+    returned = steps.rewards + 0.995 * values(steps.successors).max(axis=1)
+    apart = returned - values(steps.states)[np.arange(200), steps.actions]
+    assert agent.session.state.noise == pytest.approx(0.5 * first.noise + 0.5 * apart.var())
+
+
 def test_copies_of_an_environment():
     envs = gymnasium.vector.SyncVectorEnv([Line] * 3, autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP)
     agent = aapi.Agent(aapi.AAPI(), envs, seed=0).learn(2400)
@@ -141,7 +179,8 @@ def test_other_algorithms_do_not_take_a_grid_nor_it_other_features():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"bonus": -1.0}, {"discount": 1.0}, {"sweeps": 0}, {"phase_length": 0}, {"window": 0}]
+    "wrong",
+    [{"bonus": -1.0}, {"noise_bonus": -1.0}, {"discount": 1.0}, {"sweeps": 0}, {"phase_length": 0}, {"window": 0}],
 )
 def test_wrong_arguments(wrong):
     with pytest.raises(aapi.errors.InvalidInput, match=next(iter(wrong))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
 PRIOR = 0.01  # visits of each pair that led to a mean reward and a mean value
 FEWEST = 0.1  # what visits count at the least, in the bonus
 PRECISE = 1e-3  # of the spread of rewards, up to which values are computed
+FORGET = 0.1  # of what was known of noise, with each phase
 AFRESH = 4  # how many times as many sweeps where the grid was laid anew
 
 
 @dataclass(frozen=True, eq=False)
 class OptimisticGridState:
-    """start: when the next phase begins. values, q: V and Q of the plan, (vertices,) and (vertices, actions)."""
+    """start: when the next phase begins. values, q: V and Q of the plan, (vertices,) and (vertices, actions).
+
+    noise: the variance of what single steps returned, around the Q that they were predicted by.
+    """
 
     k: int
     memories: Memories
@@ -42,6 +47,7 @@ class OptimisticGridState:
     start: int
     values: Array
     q: Array
+    noise: float
 
     @property
     def model(self) -> InterpolatedModel:
@@ -58,7 +64,10 @@ class OptimisticGridState:
         """What was stored; or an error."""
         memories = restored(self.memories, arrays, "memories")
         k, start = (int(check_like(arrays, name, np.asarray(0))) for name in ("k", "start"))
-        found = replace(self, memories=memories, k=k, start=start)
+        noise = float(check_like(arrays, "noise", np.asarray(0.0)))
+        if not noise >= 0.0:
+            raise InvalidInput(f"noise is a variance, and cannot be {noise!r}")
+        found = replace(self, memories=memories, k=k, start=start, noise=noise)
         size, actions = found.model.num_vertices, self.space.num_actions
         values, q = check_like(arrays, "values", np.empty(size)), check_like(arrays, "q", np.empty((size, actions)))
         return replace(found, values=values, q=q)
@@ -68,18 +77,22 @@ class OptimisticGridState:
 class OptimisticGrid(Learner[OptimisticGridState]):
     """Act greedily in an optimistic plan of a model that is interpolated on a grid over all that was observed.
 
-    Q(v, a) = [S + discount · (Σ_w C(v, a, w) V(w) + p V̄)]/(N + p) + bonus · sd(r)/(N + 0.1), V = max_a Q, of the visits
-    N, rewards S above their mean, and transitions C that were counted at vertex v; V̄ is the mean of V over visits, and
-    p = 0.01. Constants added to rewards, and factors, change nothing. It is greedy in one plan after the other, and so
-    not Algorithm 1: on vectors that explored too little, and sums of Q-functions need a grid that stays.
+    Q(v, a) = [S + discount · (Σ_w C(v, a, w) V(w) + p V̄)]/(N + p) + bonus · sd(r)/n + noise_bonus · σ/√n,
+    V = max_a Q, of the visits N, n = N + 0.1, rewards S above their mean, and transitions C that were counted at
+    vertex v; V̄ is the mean of V over visits, p = 0.01; σ is the standard deviation of r + discount · V(y) − Q(x, a)
+    over new steps, before they are learnt from. Constants added to rewards, and factors, change nothing. It is greedy
+    in one plan after the other, and so not Algorithm 1: on vectors that explored too little, and sums of Q-functions
+    need a grid that stays.
 
     phase_length: steps between two plans. bonus: of a pair, for each visit that it has not had, in standard deviations
-    of the last fifth of rewards. discount: of values. sweeps: of value iteration in each plan, which begins where the
+    of the last fifth of rewards: for what was never tried. noise_bonus: of a pair, in standard errors of what was seen
+    of it: for what had bad luck. discount: of values. sweeps: of value iteration in each plan, which begins where the
     last one ended. window: steps that are remembered, half of them the last.
     """
 
     phase_length: int = 300
     bonus: float = 0.5
+    noise_bonus: float = 0.5
     discount: float = 0.995
     sweeps: int = 50
     window: int = 100_000
@@ -87,7 +100,7 @@ class OptimisticGrid(Learner[OptimisticGridState]):
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
         at_least(1, phase_length=self.phase_length, sweeps=self.sweeps, window=self.window)
-        finite(0.0, bonus=self.bonus, discount=self.discount)
+        finite(0.0, bonus=self.bonus, noise_bonus=self.noise_bonus, discount=self.discount)
         if self.discount >= 1.0:
             raise InvalidInput(f"discount must be below 1, not {self.discount!r}")
 
@@ -106,7 +119,7 @@ class OptimisticGrid(Learner[OptimisticGridState]):
         if not isinstance(space, Interpolated):
             raise InvalidInput("OptimisticGrid lays a grid over observation vectors: take features=Grid()")
         memories = empty_memories([self.memory], space, runs)
-        return OptimisticGridState(0, memories, space, self, 0, np.zeros(1), np.zeros((1, space.num_actions)))
+        return OptimisticGridState(0, memories, space, self, 0, np.zeros(1), np.zeros((1, space.num_actions)), 0.0)
 
     def act(self, state: OptimisticGridState) -> Stretch:
         """Follow the optimistic plan."""
@@ -114,14 +127,23 @@ class OptimisticGrid(Learner[OptimisticGridState]):
 
     def update(self, state: OptimisticGridState, data: PhaseData) -> tuple[OptimisticGridState, Phase]:
         """Count what was seen, and plan anew."""
-        before = state.policy
-        after = replace(state, k=state.k + 1, memories=remember(state.memories, data, before), start=data.time)
+        before, noise = state.policy, self._noise(state, data)
+        memories = remember(state.memories, data, before)
+        after = replace(state, k=state.k + 1, memories=memories, start=data.time, noise=noise)
         relaid = after.model.grid is not state.model.grid
-        values, q = self.plan(after.model, np.zeros(0) if relaid else state.values, float(self.bonus))
+        values, q = self.plan(after.model, np.zeros(0) if relaid else state.values, noise)
         after = replace(after, values=values, q=q)
         return after, Phase(after.k, before, data, after.policy)
 
-    def plan(self, model: InterpolatedModel, values: Array, bonus: float) -> tuple[Array, Array]:
+    def _noise(self, state: OptimisticGridState, data: PhaseData) -> float:
+        """The mean over phases, later ones counting more, of the variance of r + discount · V(y) − Q(x, a)."""
+        rewards, policy = data.rewards[0], state.policy
+        predicted = policy.values(data.states[0])[np.arange(len(rewards)), data.actions[0]]
+        returned = rewards - rewards[0] + float(self.discount) * policy.values(data.successors[0]).max(axis=1)
+        forget = max(FORGET, 1.0 / (state.k + 1))
+        return float((1.0 - forget) * state.noise + forget * (returned - predicted).var())
+
+    def plan(self, model: InterpolatedModel, values: Array, noise: float) -> tuple[Array, Array]:
         """V, (vertices,), and Q, (vertices, actions), by value iteration. values: of some vertices, where it begins."""
         counts, rewards = model.counts, model.steps.rewards
         size, actions = model.num_vertices, model.space.num_actions
@@ -134,8 +156,8 @@ class OptimisticGrid(Learner[OptimisticGridState]):
         ends = np.searchsorted(counts.keys, np.arange(size * actions + 1) * SUCCESSOR)
         mean = counts.earned.sum() / counts.visits.sum()
         _iterate(
-            ends, counts.keys, counts.weights, counts.visits, counts.earned, mean, bonus * spread, float(self.discount),
-            limit, PRECISE * spread, start, q,
+            ends, counts.keys, counts.weights, counts.visits, counts.earned, mean, float(self.bonus) * spread,
+            float(self.noise_bonus) * math.sqrt(noise), float(self.discount), limit, PRECISE * spread, start, q,
         )  # fmt: skip
         return start, q
 
@@ -152,8 +174,8 @@ def spread_of(rewards: Array) -> float:
 
 @kernel
 def _iterate(
-    ends: Any, keys: Any, weights: Any, visits: Any, earned: Any, mean_reward: Any, bonus: Any, discount: Any,
-    sweeps: Any, precise: Any, values: Any, q: Any,
+    ends: Any, keys: Any, weights: Any, visits: Any, earned: Any, mean_reward: Any, bonus: Any, noise_bonus: Any,
+    discount: Any, sweeps: Any, precise: Any, values: Any, q: Any,
 ) -> None:  # fmt: skip
     """Sweeps through the vertices, forwards and backwards in turn, until all values change alike."""
     size, actions = q.shape
@@ -170,9 +192,9 @@ def _iterate(
                 after = PRIOR * mean
                 for entry in range(ends[pair], ends[pair + 1]):
                     after += weights[entry] * values[keys[entry] % SUCCESSOR]
-                count = visits[pair]
+                count, n = visits[pair], visits[pair] + FEWEST
                 value = (earned[pair] - count * mean_reward + discount * after) / (count + PRIOR)
-                q[x, a] = value + bonus / (count + FEWEST)
+                q[x, a] = value + bonus / n + noise_bonus / math.sqrt(n)
                 best = max(best, q[x, a])
             if shares[x] > 0.0:
                 low, high = min(low, best - values[x]), max(high, best - values[x])

@@ -90,8 +90,9 @@ class Interpolate(MemorySpec["InterpolatedModel"]):
             raise InvalidInput(f"an interpolated model is of one run at a time, not {runs}")
         states = np.empty((0, *space.state_shape))
         steps = Steps(states, np.empty(0, dtype=np.int32), np.empty(0), states)
-        blank = Extent.of(np.zeros((1, *space.state_shape)))
-        grid = lay_grid(blank)
+        nowhere = np.zeros((1, *space.state_shape))
+        blank = Extent.of(nowhere)
+        grid = lay_grid(blank, nowhere)
         return InterpolatedModel(space, self, steps, 0, blank, grid, nothing_counted(space.num_actions))
 
 
@@ -132,7 +133,7 @@ class InterpolatedModel(Memory):
 
     def _laid_over(self, extent: Extent, steps: Steps, laid: int) -> InterpolatedModel:
         """The model of these steps, on a grid over all that was seen."""
-        grid, nothing = lay_grid(extent), nothing_counted(self.space.num_actions)
+        grid, nothing = lay_grid(extent, steps.part(0, laid).states), nothing_counted(self.space.num_actions)
         return replace(self, steps=steps, laid=laid, extent=extent, grid=grid, counts=nothing)._with_counts(0)
 
     def _with_counts(self, first: int) -> InterpolatedModel:

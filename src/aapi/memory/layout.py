@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 
 SLACK = 0.1  # of its width, how far outside of a grid something may lie
+TABLE = 1000  # different vectors of whole numbers that have a vertex each, and
+TABLE_SHARE = 0.02  # so many more for each step
 ON_CIRCLE = 1e-4  # how far from 1 the sum of two squares may be
 
 
@@ -70,20 +72,35 @@ def _on_circle(vectors: Array, j: int) -> Mask:
     return np.asarray(np.abs(squares - 1.0) < ON_CIRCLE)
 
 
-def lay_grid(extent: Extent) -> Grid:
-    """A grid over observations of this extent."""
+def lay_grid(extent: Extent, seen: Array) -> Grid:
+    """A grid over observations of this extent. seen: those that are remembered, (n, dimension)."""
     first = [j for j in range(len(extent.low)) if not (j > 0 and extent.circle[j - 1])]
     second = [j + 1 if extent.circle[j] else -1 for j in first]
-    uneven = sum(not extent.whole[j] for j in first)
-    places = [_places(extent, j, SIDES.get(uneven, LOWEST_SIDE)) for j in first]
+    spread = extent.whole & (extent.high - extent.low >= LOWEST_SIDE) & _crowded(extent, seen)
+    between = int((spread | (extent.high > extent.low) & ~extent.whole)[first].sum())
+    side = SIDES.get(between, LOWEST_SIDE)
+    places = [_quantiles(extent, j, side, seen) if spread[j] else _places(extent, j, side) for j in first]
     sides = np.array([len(each) for each in places], dtype=np.int64)
     knots = np.zeros((len(first), int(sides.max())))
     for row, each in zip(knots, places, strict=True):
         row[: len(each)] = each
     return Grid(
         np.array(first, dtype=np.int64), np.array(second, dtype=np.int64), sides, knots, code_steps(len(first)),
-        uneven <= INTERPOLATED,
+        between <= INTERPOLATED,
     )  # fmt: skip
+
+
+def _crowded(extent: Extent, seen: Array) -> bool:
+    """Whether the whole numbers made so many different vectors that each would be seen too rarely."""
+    numbers = (seen - extent.low)[:, extent.whole].astype(np.int64)
+    codes = (numbers * code_steps(numbers.shape[1])).sum(axis=1)  # modulo 2⁶⁴
+    return len(np.unique(codes)) > TABLE + TABLE_SHARE * len(seen)
+
+
+def _quantiles(extent: Extent, j: int, side: int, seen: Array) -> Array:
+    """The whole numbers between which about as many were seen, and the lowest and the highest."""
+    inner = np.sort(seen[:, j])[(len(seen) - 1) * np.arange(side) // (side - 1)]
+    return np.unique(np.concatenate([extent.low[j : j + 1], inner, extent.high[j : j + 1]]))
 
 
 def _places(extent: Extent, j: int, side: int) -> Array:
