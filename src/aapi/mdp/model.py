@@ -13,6 +13,7 @@ from aapi.files import atomic_write, read_arrays
 from aapi.mdp.arrays import (
     ROUNDING,
     ROW_SUM_TOLERANCE,
+    check_compressed,
     check_coordinates,
     check_finite,
     check_names,
@@ -294,6 +295,8 @@ class FiniteMDP:
                     f"{(states * actions, states)} to fit the rewards, not {transitions.shape}"
                 )
             check_real(transitions, "transitions")
+            if transitions.format == "csr":
+                check_compressed(transitions.data, transitions.indices, transitions.indptr, transitions.shape)
             rows = scipy.sparse.csr_array(transitions, dtype=np.float64, copy=True)
             rows.sum_duplicates()
             return rows
