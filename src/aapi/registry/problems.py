@@ -76,12 +76,14 @@ SIZES: dict[str, tuple[type[int] | type[float], str]] = {
     "levels": (int, "levels of wear"),
     "machines": (int, "number of machines"),
 }
-OTHERS = "a model file (.npz), or a Gymnasium id"
+FILES = "a model file (.npz, .npy or .csv)"
+OTHERS = f"{FILES}, or a Gymnasium id"
+ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet")
 
 
 def is_file(name: str) -> bool:
     """Whether a name that is none of a built-in problem means a model file."""
-    return name.endswith(".npz") or Path(name).exists()
+    return name.lower().endswith(ENDINGS) or Path(name).exists()
 
 
 def is_environment(name: str) -> bool:
@@ -102,7 +104,7 @@ def make_problem(name: str, sizes: Mapping[str, float], word: Callable[[str], st
     from aapi.mdp import FiniteMDP
 
     if name not in PROBLEMS and not is_file(name):
-        raise unknown_problem(name, "or a model file (.npz)")
+        raise unknown_problem(name, f"or {FILES}")
     takes = PROBLEMS.get(name, {})
     for option in sorted(sizes.keys() - takes.keys()):
         what = "has one size" if name in PROBLEMS else "is a file, which has its size in it"
