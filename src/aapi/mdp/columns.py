@@ -68,21 +68,33 @@ def canonical(text: str) -> str:
     return match[1] if match else text
 
 
-def number_labels(texts: Sequence[str]) -> tuple[Integers, tuple[str, ...] | None]:
+def number_labels(texts: Sequence[str], *, by_name: bool = False) -> tuple[Integers, tuple[str, ...] | None]:
     """The number of each label, and the labels in their order, unless these are 0, 1, … themselves.
 
-    Whole numbers are in the order of numbers, other labels in that of the list.
+    Whole numbers are in the order of numbers, other labels in that of the list, or sorted.
     """
-    if not all(WHOLE.fullmatch(text) for text in texts):
+    whole = all(WHOLE.fullmatch(text) for text in texts)
+    if not whole and not by_name:
         return np.arange(len(texts)), tuple(texts)
-    values = np.array([int(text) for text in texts], dtype=np.int64)
+    values = np.array([int(text) for text in texts]) if whole else np.array(texts)
     order = np.argsort(values, kind="stable")
     numbers = np.empty(len(texts), dtype=np.int64)
     numbers[order] = np.arange(len(texts))
     in_order = values[order]
-    if (in_order == np.arange(len(texts))).all():
+    if whole and (in_order == np.arange(len(texts))).all():
         return numbers, None
     return numbers, tuple(map(str, in_order.tolist()))
+
+
+def numbered(table: Table, *columns: str, by_name: bool = False) -> tuple[list[Integers], tuple[str, ...] | None, int]:
+    """The numbers of the labels in columns that share them, the labels, and how many there are."""
+    known: dict[str, int] = {}
+    places = []
+    for column in columns:
+        texts = map(canonical, table.texts[column])
+        places.append(np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64))
+    numbers, names = number_labels(list(known), by_name=by_name)
+    return [numbers[place][table.labels[name]] for place, name in zip(places, columns, strict=True)], names, len(known)
 
 
 def short(text: object) -> str:

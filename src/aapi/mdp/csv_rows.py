@@ -11,7 +11,7 @@ import numpy as np
 from aapi.errors import InvalidInput
 from aapi.files import atomic_write
 from aapi.mdp.arrays import LARGEST, ROW_SUM_TOLERANCE
-from aapi.mdp.columns import MODEL, WHOLE, canonical, number_labels, read_table, short
+from aapi.mdp.columns import MODEL, WHOLE, canonical, numbered, read_table, short
 
 if TYPE_CHECKING:
     import os
@@ -43,8 +43,8 @@ def read_model_rows(path: str | os.PathLike[str]) -> ModelRows:
     Where an action has no rows in a state, it acts as the first one that has.
     """
     table = read_table(path, "model")
-    (states, successors), state_names, num_states = _numbered(table, "state", "next_state")
-    (actions,), action_names, num_actions = _numbered(table, "action")
+    (states, successors), state_names, num_states = numbered(table, "state", "next_state")
+    (actions,), action_names, num_actions = numbered(table, "action")
     described = np.bincount(states, minlength=num_states) > 0
     called = state_names or range(num_states)
     if not described.all():
@@ -69,17 +69,6 @@ def read_model_rows(path: str | os.PathLike[str]) -> ModelRows:
         rewards=table.numbers["reward"][rows[1]], num_states=num_states, num_actions=num_actions,
         state_names=state_names, action_names=action_names,
     )  # fmt: skip
-
-
-def _numbered(table: Table, *columns: str) -> tuple[list[Integers], tuple[str, ...] | None, int]:
-    """The numbers of the labels in columns that share them, the labels, and how many there are."""
-    known: dict[str, int] = {}
-    places = []
-    for column in columns:
-        texts = map(canonical, table.texts[column])
-        places.append(np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64))
-    numbers, names = number_labels(list(known))
-    return [numbers[place][table.labels[name]] for place, name in zip(places, columns, strict=True)], names, len(known)
 
 
 def _check_rows(path: str | os.PathLike[str], table: Table) -> None:
@@ -132,7 +121,9 @@ def write_model_rows(
             pairs.tolist(), successors.tolist(), probabilities.tolist(), rewards.tolist(), strict=True
         ):
             x, a = divmod(pair, num_actions)
-            writer.writerow((states[x] if states else x, actions[a] if actions else a, states[y] if states else y, p, r))
+            writer.writerow(
+                (states[x] if states else x, actions[a] if actions else a, states[y] if states else y, p, r)
+            )
         text.detach()
 
 
