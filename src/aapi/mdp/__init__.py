@@ -29,8 +29,8 @@ __all__ = [
     "CTMDP", "SMDP", "Chain", "EstimatedModel", "EstimatedOptimum", "EventModel", "EventSolution", "FiniteMDP",
     "GainInterval", "Outcomes", "PolicyValues", "Solution",
     "WorstMixing",
-    "diameter", "estimate_model", "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve",
-    "solve_events", "worst_contraction_time", "worst_mixing_time",
+    "diameter", "estimate_model", "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch",
+    "policy_values", "solve", "solve_events", "worst_contraction_time", "worst_mixing_time",
 ]  # fmt: skip
 
 

@@ -36,11 +36,11 @@ class Cells:
         pairs = log.states[which] * log.num_actions + log.actions[which]
         rewards, shape = log.rewards[which], (log.num_states, log.num_actions)
         keys, place = np.unique(pairs * log.num_states + log.next_states[which], return_inverse=True)
-        counts = np.bincount(place, minlength=len(keys))
+        counts = np.bincount(place, minlength=len(keys)).astype(np.int64)
         first = np.zeros(len(keys))
         first[place] = rewards  # means of what is always the same are that, to the bit
         means = first + np.bincount(place, rewards - first[place], len(keys)) / counts
-        squares = np.bincount(place, (rewards - means[place]) ** 2, len(keys))
+        squares = np.asarray(np.bincount(place, (rewards - means[place]) ** 2, len(keys)), dtype=np.float64)
         low, high = np.full(shape[0] * shape[1], np.inf), np.full(shape[0] * shape[1], -np.inf)
         np.minimum.at(low, pairs, rewards)
         np.maximum.at(high, pairs, rewards)
@@ -67,6 +67,6 @@ class Cells:
         """Σ (r + values(x') − their mean)² over the tries of each pair, (states, actions)."""
         here = self.means + values[self.successors]
         apart = here - self.average(here).ravel()[self.pairs]
-        return np.bincount(self.pairs, self.squares + self.counts * apart**2, self.shape[0] * self.shape[1]).reshape(
-            self.shape
-        )
+        squares = self.squares + self.counts * apart**2
+        sums = np.bincount(self.pairs, squares, self.shape[0] * self.shape[1])
+        return np.asarray(sums, dtype=np.float64).reshape(self.shape)

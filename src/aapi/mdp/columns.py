@@ -26,7 +26,8 @@ HEADINGS = {
     "state": ("state", "s", "observation", "obs", "from", "state_from", "idstatefrom"),
     "action": ("action", "a", "idaction"),
     "next_state": (
-        "next_state", "s'", "s_next", "next", "successor", "next_observation", "next_obs", "to", "state_to", "idstateto",
+        "next_state", "s'", "s_next", "next", "successor", "next_observation", "next_obs", "to", "state_to",
+        "idstateto",
     ),
     "probability": ("probability", "p", "prob"),
     "reward": ("reward", "r"),

@@ -23,7 +23,7 @@ from aapi.mdp.chain import describe_classes
 from aapi.mdp.policy_values import chain_values
 
 if TYPE_CHECKING:
-    from aapi.array_types import Array, Integers
+    from aapi.array_types import Array, Integers, Mask
     from aapi.mdp.cells import Cells
 
 RARE = 10  # a pair tried less often is named
@@ -124,7 +124,7 @@ def _evaluate(cells: Cells, policy: Array, reached: Integers) -> tuple[float, Ar
     return float(gains[0]), weights, bias
 
 
-def _pairs(which: Array) -> Pairs:
+def _pairs(which: Mask) -> Pairs:
     return tuple((int(x), int(a)) for x, a in zip(*np.nonzero(which), strict=True))
 
 

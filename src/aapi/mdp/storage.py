@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def write_arrays(path: str | os.PathLike[str], arrays: Arrays) -> None:
     """An .npz file; compressed, unless it is so large that reading it again would be refused."""
     write = np.savez_compressed if sum(array.nbytes for array in arrays.values()) < MOST_BYTES // 2 else np.savez
     with atomic_write(path) as file:
-        write(file, **arrays)
+        write(file, **cast("dict[str, Any]", arrays))
 
 
 def write_pair(path: str | os.PathLike[str], transitions: AnyArray, rewards: AnyArray) -> None:
