@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from aapi.array_types import Array, Integers, Mask
 
-ENOUGH = 2  # tries of a pair before a policy may choose it: each half of the log then has one
-
 
 @dataclass(frozen=True, eq=False)
 class EstimatedOptimum:
@@ -92,9 +90,12 @@ class EstimatedModel:
         return gain_interval(self.cells, self._probabilities(policy), self._start(start), level)
 
     def optimum(self, level: float = 0.95, start: int | None = None) -> EstimatedOptimum:
-        """The optimal policy of the averages, among pairs tried twice or more, and honest intervals."""
+        """The optimal policy of the averages, among pairs tried ten times or more, and honest intervals.
+
+        In a state without such a pair, it takes the action tried most.
+        """
         check_probability(level=level)
-        begin, allowed = self._start(start), _allowed(self.tries)
+        begin, allowed = self._start(start), _allowed(self.cells)
         solution = solve(_model(self.log, self.cells, allowed))
         in_model = gain_interval(self.cells, self._probabilities(solution.policy), begin, level)
         elsewhere = self._elsewhere(allowed, begin, level)
@@ -108,7 +109,7 @@ class EstimatedModel:
 
     def _elsewhere(self, allowed: Mask, start: int, level: float) -> GainInterval:
         """What policies chosen on one half of the log earn on the other, both ways."""
-        halves = [Cells.of(self.log, rows) for rows in _halves(self.log)]
+        halves = [Cells.of(self.log, rows) for rows in _halves(self.log, self.tries)]
         found = []
         for chooses, judges in (halves, halves[::-1]):
             policy = solve(_model(self.log, chooses, allowed)).policy
@@ -147,14 +148,21 @@ def estimate_model(
     return EstimatedModel(read_log(log, continuing=continuing, num_states=num_states, num_actions=num_actions))
 
 
-def _allowed(tries: Integers) -> Mask:
-    """The pairs that a policy may choose: tried often enough, or, where none was, the first of those tried most."""
-    most = np.arange(tries.shape[1]) == tries.argmax(axis=1)[:, None]
-    return np.asarray((tries >= ENOUGH) | (most & (tries > 0)))
+def _allowed(cells: Cells) -> Mask:
+    """The pairs that a policy may choose: those tried often; in a state that has none, the action tried most of all.
+
+    Of those that ever led out of the state, if any did: a pair tried once or twice may look like a trap, and be none.
+    """
+    tries = cells.tries
+    leaving = np.bincount(cells.pairs, cells.successors != cells.pairs // cells.shape[1], tries.size) > 0.0
+    best = (2 * tries + (2 * int(tries.max()) + 1) * leaving.reshape(tries.shape)).argmax(axis=1)
+    first = np.arange(tries.shape[1]) == best[:, None]
+    often = tries >= RARE
+    return np.asarray(np.where(often.any(axis=1, keepdims=True), often, first & (tries > 0)))
 
 
-def _halves(log: TransitionLog) -> tuple[Mask, Mask]:
-    """Every other try of each pair, and the others; a pair that was tried once is in both, and nothing is chosen there.
+def _halves(log: TransitionLog, tries: Integers) -> tuple[Mask, Mask]:
+    """Every other try of each pair, and the others; pairs tried seldom are in both, and not what is chosen among.
 
     What follows on a pair are independent draws, in whatever order pairs are tried; so the halves are independent.
     """
@@ -162,10 +170,10 @@ def _halves(log: TransitionLog) -> tuple[Mask, Mask]:
     order = np.argsort(pairs, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(pairs[order]) > 0))
     lengths = np.diff(np.append(starts, len(pairs)))
-    first, second = np.zeros(len(pairs), dtype=bool), np.zeros(len(pairs), dtype=bool)
-    odd = (np.arange(len(pairs)) - np.repeat(starts, lengths)) % 2 == 1
-    first[order], second[order] = ~odd, odd | np.repeat(lengths == 1, lengths)
-    return first, second
+    odd = np.zeros(len(pairs), dtype=bool)
+    odd[order] = (np.arange(len(pairs)) - np.repeat(starts, lengths)) % 2 == 1
+    seldom = tries.ravel()[pairs] < RARE
+    return ~odd | seldom, odd | seldom
 
 
 def _model(log: TransitionLog, cells: Cells, allowed: Mask) -> FiniteMDP:

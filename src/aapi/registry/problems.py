@@ -86,6 +86,13 @@ def is_file(name: str) -> bool:
     return name.lower().endswith(ENDINGS) or Path(name).exists()
 
 
+def is_log(name: str) -> bool:
+    """Whether a name means a file of logged transitions; an error if the file is neither these nor a model."""
+    from aapi.mdp.storage import is_log as holds_log
+
+    return name not in PROBLEMS and is_file(name) and holds_log(name)
+
+
 def is_environment(name: str) -> bool:
     """Whether a name looks like a Gymnasium id."""
     return any(mark in name for mark in ("-v", ":", "/")) and name not in PROBLEMS and not is_file(name)
