@@ -46,7 +46,9 @@ def _rows(model: EstimatedModel, policy_text: str, optimum: EstimatedOptimum) ->
     if model.log.dropped:
         yield "left out", f"{plural(model.log.dropped, 'row')} at ends of the log, which lead to where it never goes on"
     yield "average reward", f"{model.log.rewards.mean():.6g} in the log"
-    yield "optimal gain", _interval(interval) if interval.known else f"unknown: {interval.reason}"
+    some = f", of policies that take the {optimum.allowed.sum()} pairs tried 10 times or more"
+    among = "" if optimum.allowed.all() else some
+    yield "optimal gain", _interval(interval) + among if interval.known else f"unknown: {interval.reason}"
     yield "best policy", policy_text
     if interval.known:
         flattered = "in the model that chose it, which flatters it"
@@ -98,6 +100,7 @@ def _summary(model: EstimatedModel, optimum: EstimatedOptimum) -> JsonObject:
         "policy": optimum.policy.tolist(),
         "gain_in_model": _number(optimum.gain_in_model),
         "optimum": _limits(interval),
+        "pairs_allowed": int(optimum.allowed.sum()),
         "on_other_data": {"gain": _number(optimum.elsewhere.gain), **_limits(optimum.elsewhere)},
         "never_tried": [list(pair) for pair in interval.never],
         "rarely_tried": [list(pair) for pair in interval.rare],

@@ -38,11 +38,14 @@ class EstimatedOptimum:
         gains, the largest is one that was overestimated.
     elsewhere: the mean gain of two policies, each chosen on one half of the log and evaluated on the other; so it is
         honest, for policies chosen on half as much.
-    in_model: the interval of the policy as if it had been given, not chosen. interval: one that holds λ_*, from the
-        lower end of `elsewhere`, since no policy earns more than λ_*, to the upper end of `in_model`.
+    allowed: the pairs that policies were chosen among, (states, actions): those tried ten times or more.
+    in_model: the interval of the policy as if it had been given, not chosen. interval: one that holds λ_*, where all
+        pairs are allowed, and else the optimum of policies that take allowed pairs: from the lower end of `elsewhere`,
+        since no such policy earns more than it, to the upper end of `in_model`.
     """
 
     policy: Integers
+    allowed: Mask
     gain_in_model: float
     in_model: GainInterval
     elsewhere: GainInterval
@@ -105,7 +108,7 @@ class EstimatedModel:
             in_model.gain, lower, upper, level, in_model.standard_error, in_model.never, in_model.rare,
             in_model.rare_share, reason,
         )  # fmt: skip
-        return EstimatedOptimum(solution.policy, in_model.gain, in_model, elsewhere, interval)
+        return EstimatedOptimum(solution.policy, allowed, in_model.gain, in_model, elsewhere, interval)
 
     def _elsewhere(self, allowed: Mask, start: int, level: float) -> GainInterval:
         """What policies chosen on one half of the log earn on the other, both ways."""
