@@ -14,7 +14,7 @@ from aapi.environments import access_control, ergodic, frozen_lake, garnet, rive
 from aapi.mdp import FiniteMDP, estimate_model, policy_values, solve
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from logged import columns, uniform_logs  # noqa: E402
+from logged import columns, uniform_logs
 
 CHUNK = 50  # logs drawn at once
 PROBLEMS = {

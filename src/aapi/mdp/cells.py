@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,7 +48,7 @@ class Cells:
         spreads = np.where(np.isfinite(low), high - np.where(np.isfinite(low), low, 0.0), 0.0).reshape(shape)
         return cls(shape, *np.divmod(keys, log.num_states), counts, means, squares, spreads)
 
-    @property
+    @cached_property
     def tries(self) -> Integers:
         """How often each action was taken in each state, (states, actions)."""
         return np.bincount(self.pairs, self.counts, self.shape[0] * self.shape[1]).astype(np.int64).reshape(self.shape)
@@ -57,6 +58,7 @@ class Cells:
         sums = np.bincount(self.pairs, self.counts * values, self.shape[0] * self.shape[1]).reshape(self.shape)
         return np.asarray(sums / np.maximum(self.tries, 1))
 
+    @cached_property
     def transitions(self) -> Matrix:
         """The shares of the successors of each pair, sparse, (states · actions, states)."""
         shares = self.counts / self.tries.ravel()[self.pairs]

@@ -184,7 +184,7 @@ def _model(log: TransitionLog, cells: Cells, allowed: Mask) -> FiniteMDP:
     known = allowed & (cells.tries > 0)
     low, high = float(log.rewards.min()), float(log.rewards.max())
     least = low - max(high - low, 1.0)
-    shares = scipy.sparse.diags_array(known.ravel().astype(float)) @ cells.transitions()
+    shares = scipy.sparse.diags_array(known.ravel().astype(float)) @ cells.transitions
     actions = cells.shape[1]
     unknown = np.flatnonzero(~known)
     stays = scipy.sparse.coo_array((np.ones(len(unknown)), (unknown, unknown // actions)), shape=shares.shape)

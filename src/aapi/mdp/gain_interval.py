@@ -20,6 +20,7 @@ import scipy.special
 
 from aapi.errors import DoesNotExist
 from aapi.mdp.chain import describe_classes
+from aapi.mdp.linear_systems import REDUCTION_SIZE
 from aapi.mdp.policy_values import chain_values
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ def _evaluate(cells: Cells, policy: Array, reached: Integers) -> tuple[float, Ar
          np.arange(len(reached) + 1) * actions), shape=(len(reached), states * actions),
     )  # fmt: skip
     rewards = (policy * cells.average(cells.means)).sum(axis=1)[reached]
-    chain, gains, values = chain_values((mixing @ cells.transitions())[:, reached], rewards)
+    transitions = (mixing @ cells.transitions)[:, reached]
+    small = len(reached) <= REDUCTION_SIZE
+    chain, gains, values = chain_values(transitions.toarray() if small else transitions, rewards)
     if len(chain.recurrent_classes) > 1:
         classes = describe_classes([reached[c] for c in chain.recurrent_classes])
         raise DoesNotExist(f"by the log, the policy ends in one of the classes {classes}, and its gain depends on it")
