@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from logged import columns, uniform_logs
 
 CHUNK = 50  # logs drawn at once
+OPTIMA = 50  # logs whose optimum is looked at: the optimum of what a log knows takes a second
 PROBLEMS = {
     "ergodic 10×2": (ergodic(10, 2), (200, 500, 2_000, 20_000)),
     "river-swim 6": (river_swim(6), (500, 1_000, 2_000, 5_000, 20_000)),
@@ -40,6 +41,8 @@ def examine(mdp, steps, repetitions):
             model = estimate_model(columns(logs, number), **sizes)
             for name, policy in fixed.items():
                 found[name].append(row(model.gain_interval(policy), truth[name]))
+            if chunk + number >= OPTIMA:
+                continue
             optimum = model.optimum()
             best_allowed = solve(restricted(mdp, optimum.allowed)).gains[start]
             found["optimum"].append(row(optimum.interval, best_allowed))
@@ -69,7 +72,7 @@ def main():
     """Print the table."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     print(
-        f"{repetitions} logs each, level 0.95; covered: of the logs with an interval, and of those without rare pairs"
+        f"{repetitions} logs each, level 0.95, {OPTIMA} of them for the optimum; covered: of the logs with an interval, and of those without rare pairs"
     )
     print(
         "| problem | steps | gain of | with an interval | covered | without rare pairs | of these covered | half width |"

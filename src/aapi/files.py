@@ -10,6 +10,7 @@ import signal
 import stat
 import struct
 import threading
+import tokenize
 import warnings
 import zipfile
 import zlib
@@ -103,8 +104,8 @@ def reading(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
     except MemoryError:
         raise InvalidInput(f"{path} claims more than fits into memory") from None
     except (
-        OSError, EOFError, KeyError, NotImplementedError, OverflowError, RecursionError, RuntimeError, SyntaxError,
-        TypeError, ValueError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
+        OSError, EOFError, AttributeError, LookupError, NotImplementedError, OverflowError, RuntimeError, SyntaxError,
+        TypeError, ValueError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError,
     ) as error:  # fmt: skip
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise InvalidInput(f"{path} is truncated or damaged ({reason})") from None

@@ -68,7 +68,8 @@ def check_names(names: Names | None, count: int, what: str) -> tuple[str, ...] |
     if names is None:
         return None
     if np.ndim(names) != 1:
-        raise InvalidInput(f"{what} names must be a list of {count} words, not {names!r}")
+        shown = " ".join(repr(names).split())[:80]
+        raise InvalidInput(f"{what} names must be a list of {count} words, not {shown}")
     if len(names) != count:
         raise InvalidInput(f"{len(names)} {what} names for {count} {what}s")
     return tuple(map(str, names))
@@ -118,7 +119,9 @@ def stored_transitions(arrays: Arrays) -> Matrix:
         return arrays["transitions"]
     parts = [arrays.get(f"transitions_{part}", np.array(None)) for part in ("data", "indices", "indptr")]
     data, indices, starts = parts
-    shape = (math.prod(arrays["rewards"].shape[:2]), *arrays["rewards"].shape[:1])
+    if arrays["rewards"].ndim not in (2, 3):
+        raise InvalidInput(f"rewards must have the shape (states, actions), not {arrays['rewards'].shape}")
+    shape = (math.prod(arrays["rewards"].shape[:2]), arrays["rewards"].shape[0])
     if data.ndim:
         check_real(data, "transitions")
     check_compressed(data, indices, starts, shape)

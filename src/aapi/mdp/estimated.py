@@ -87,7 +87,7 @@ class EstimatedModel:
         """An interval on the gain of a policy that was not chosen by this log.
 
         policy: the probabilities π(a|x), (states, actions); or one action per state. start: the state it begins in, by
-            default that of the first row.
+            default the one that the log is in most often.
         """
         check_probability(level=level)
         return gain_interval(self.cells, self._probabilities(policy), self._start(start), level)
@@ -132,7 +132,7 @@ class EstimatedModel:
 
     def _start(self, start: int | None) -> int:
         if start is None:
-            return int(self.log.states[0])
+            return int(self.tries.sum(axis=1).argmax())
         at_least(0, start=start)
         if start >= self.log.num_states:
             raise InvalidInput(f"start must lie in 0..{self.log.num_states - 1}, not {start}")
