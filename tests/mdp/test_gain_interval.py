@@ -19,10 +19,10 @@ def test_one_state_is_the_mean_of_a_sample():
     model = estimate_model({"state": zeros, "action": zeros, "reward": rewards, "next_state": zeros})
     interval = model.gain_interval([0])
     assert interval.gain == pytest.approx(rewards.mean(), abs=1e-12)
-    spread = np.ptp(rewards) ** 2 / 4.0  # of the one try that is added
-    error = math.sqrt((rewards.var() * 1000 + spread) / 1000 / 1000)
+    spread = 0.5 * np.ptp(rewards) ** 2 / 4.0  # of the half a try that is added
+    error = math.sqrt((rewards.var() * 1000 + spread) / 999.5 / 1000)
     assert interval.standard_error == pytest.approx(error, rel=1e-12)
-    assert interval.upper - interval.gain == pytest.approx(stats.t.ppf(0.975, 1000) * error, rel=1e-9)
+    assert interval.upper - interval.gain == pytest.approx(stats.t.ppf(0.975, 999.5) * error, rel=1e-9)
     assert interval.lower == pytest.approx(2 * interval.gain - interval.upper, abs=1e-12)
 
 
