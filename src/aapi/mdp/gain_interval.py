@@ -4,8 +4,8 @@ With μ the stationary distribution and V the bias of the policy π, the gain λ
 Σ_{x,a} μ(x) π(a|x) ((r̂ − r)(x, a) + Σ_x' (P̂ − P)(x'|x, a) V(x')), so that its variance is near
 Σ_{x,a} (μ(x) π(a|x))² Var[r + V(x')] / n(x, a), for n tries of a pair: the delta method, as Mannor, Simester, Sun and
 Tsitsiklis (2007) have it for discounted values. To the variation seen at each pair half a try is added that falls as
-far from the others as any could, a quarter of (span V + the largest spread of rewards)² (Popoviciu), since what a
-pair does once in n tries is seen by a share of logs only. The quantile is Student's, with Satterthwaite's degrees of freedom.
+far from the others as any could, a quarter of (span V + the largest spread of rewards)² (Popoviciu), since what a pair
+does once in n tries is seen by a share of logs only. The quantile is Student's, with Satterthwaite's freedom.
 """
 
 from __future__ import annotations

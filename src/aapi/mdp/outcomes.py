@@ -181,8 +181,10 @@ def stored_outcomes(arrays: Arrays) -> Outcomes | None:
         num_states, num_actions = arrays["rewards"].shape
         lengths = np.diff(starts)
         right = starts.shape == (num_states * num_actions + 1,) and starts.dtype.kind in "iu"
-        if not right or starts[0] != 0 or lengths.min() < 0 or (starts[-1:] != successors.shape).any():
-            raise ValueError("outcome_starts do not rise from 0 to their number, one for each pair and one more")
+        if not right or starts[0] != 0 or lengths.min() < 0:
+            raise ValueError("outcome_starts do not rise from 0, one for each pair and one more")
+        if starts[-1:].tolist() != list(successors.shape):  # before so many pairs are written down
+            raise InvalidInput("pairs, successors, probabilities and rewards of outcomes must be lists of one length")
         pairs = np.repeat(np.arange(len(lengths)), lengths)
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise InvalidInput(f"the outcomes are not valid ({error})") from None
