@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import lzma
+import math
 import os
 import secrets
 import signal
+import stat
+import struct
 import threading
+import tokenize
+import warnings
 import zipfile
 import zlib
 from contextlib import contextmanager
@@ -16,10 +22,10 @@ from typing import IO, TYPE_CHECKING
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from types import FrameType
 
-    from aapi.array_types import Arrays
+    from aapi.array_types import AnyArray, Arrays
 
 
 @contextmanager
@@ -75,20 +81,20 @@ def uninterrupted() -> Iterator[CtrlC]:
             handler(signal.SIGINT, None)
 
 
-def read_arrays(path: str | os.PathLike[str], what: str) -> Arrays:
-    """The arrays of an .npz file; an error if it is damaged, or holds pickled objects, which are never loaded."""
-    import numpy as np
+MOST_BYTES = 1 << 30  # what a compressed file may unpack to, if it is not as large itself
 
+
+@contextmanager
+def reading(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
+    """Yield an open file; whatever goes wrong with it, also inside the block, is an error of one line."""
     path = Path(path)
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder, not {what}")
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InvalidInput(f"{path} is not a file")
         with path.open("rb") as file:
-            if file.read(2) != b"PK":
-                raise InvalidInput(f"{path} is not {what} (nor is anything else, a pickle for one, ever loaded)")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as archive:
-                arrays = {key: np.asarray(archive[key]) for key in archive.files}
+            yield file
     except InvalidInput:
         raise
     except FileNotFoundError:
@@ -96,13 +102,78 @@ def read_arrays(path: str | os.PathLike[str], what: str) -> Arrays:
     except PermissionError:
         raise InvalidInput(f"{path} may not be read: permission denied") from None
     except MemoryError:
-        raise InvalidInput(f"{path} claims arrays that do not fit into memory") from None
+        raise InvalidInput(f"{path} claims more than fits into memory") from None
     except (
-        OSError, EOFError, KeyError, NotImplementedError, RuntimeError, SyntaxError, ValueError, zipfile.BadZipFile,
-        zlib.error,
+        OSError, EOFError, AttributeError, LookupError, NotImplementedError, OverflowError, RuntimeError, SyntaxError,
+        TypeError, ValueError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError,
     ) as error:  # fmt: skip
-        if "Object arrays" in str(error):
-            raise InvalidInput(f"{path} holds pickled objects, which are never loaded") from None
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise InvalidInput(f"{path} is truncated or damaged ({reason})") from None
+
+
+def read_arrays(
+    path: str | os.PathLike[str], what: str, names: Collection[str] | None = None, most_bytes: int | None = None
+) -> Arrays:
+    """The arrays of an .npz file; an error if it is damaged, or holds pickled objects, which are never loaded.
+
+    Sizes are checked before anything is unpacked. names: those to read, if they are there; all, by default.
+    most_bytes: how much they may take in memory where that is more than the file takes on the disk.
+    """
+    with reading(path, what) as file:
+        if file.read(2) != b"PK":
+            raise InvalidInput(f"{path} is not {what} (nor is anything else, a pickle for one, ever loaded)")
+        with zipfile.ZipFile(file) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            found = {name: info for name, info in members.items() if names is None or name in names}
+            if names is not None and not found:
+                held = ", ".join(list(members)[:8])[:200]
+                raise InvalidInput(f"{path} must hold the arrays {' and '.join(list(names)[:2])}; it holds {held}")
+            unpacked = sum(info.file_size for info in found.values())
+            if most_bytes is not None and unpacked > max(most_bytes, 2 * os.fstat(file.fileno()).st_size):
+                raise InvalidInput(f"{path} would unpack to {unpacked / 2**30:.1f} GiB, from a file much smaller")
+            for info in found.values():
+                with archive.open(info) as member:
+                    _check_header(path, member, info.file_size)
+            arrays = {}
+            for name, info in found.items():
+                with archive.open(info) as member:
+                    arrays[name] = _read_array(member)
     return arrays
+
+
+def read_one_array(path: str | os.PathLike[str], what: str) -> AnyArray:
+    """The array of an .npy file, whose size is checked first; or an error."""
+    with reading(path, what) as file:
+        _check_header(path, file, os.fstat(file.fileno()).st_size)
+        file.seek(0)
+        return _read_array(file)
+
+
+def _read_array(file: IO[bytes]) -> AnyArray:
+    import numpy as np
+    from numpy.lib import format as npy
+
+    start = file.read(npy.MAGIC_LEN)
+    file.seek(0)
+    if not start.startswith(npy.MAGIC_PREFIX):
+        return np.asarray(file.read())  # a member that is no array; its name decides whether that matters
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Python 2's headers
+        return np.asarray(npy.read_array(file, allow_pickle=False))
+
+
+def _check_header(path: str | os.PathLike[str], file: IO[bytes], num_bytes: int) -> None:
+    """Raise unless the file is something else, or begins like an array that takes no more than so many bytes."""
+    from numpy.lib import format as npy
+
+    start = file.read(npy.MAGIC_LEN)
+    if not start.startswith(npy.MAGIC_PREFIX):
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = start[len(npy.MAGIC_PREFIX) :] == b"\x01\x00"
+        shape, _, dtype = (npy.read_array_header_1_0 if one else npy.read_array_header_2_0)(file)
+    if dtype.hasobject:
+        raise InvalidInput(f"{path} holds pickled objects, which are never loaded")
+    if min(shape, default=0) < 0 or math.prod(shape) * (dtype.itemsize or math.inf) > num_bytes:
+        raise ValueError(f"an array claims the shape {shape}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.errors import InvalidInput
 from aapi.presets import problem_settings
-from aapi.registry.problems import CHOICES, ON_VECTORS, PROBLEMS, SIZES, is_environment, make_problem
+from aapi.registry.problems import CHOICES, FILES, ON_VECTORS, PROBLEMS, SIZES, is_environment, make_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,7 +82,7 @@ def _with_words(message: str) -> str:
     return re.sub(rf"\b({'|'.join(words)})\b(\(.*?\))?", word_of, message)
 
 
-def add_problem(command: Parser, others: str = "or a model file (.npz)", *, finite: bool = False) -> None:
+def add_problem(command: Parser, others: str = f"or {FILES}", *, finite: bool = False) -> None:
     """Add the problem and its sizes to a subcommand. finite: whether only problems with a finite model are allowed."""
     names = [name for name in PROBLEMS if name not in ON_VECTORS or not finite]
     command.add_argument("problem", help=f"{', '.join(names)}, {others}")

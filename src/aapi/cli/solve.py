@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aapi.cli import arguments
@@ -14,6 +16,7 @@ from aapi.cli.solve_network import solve_network
 from aapi.cli.text import plural, print_picture, print_table
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.progress import showing_progress
+from aapi.registry.problems import FILES, is_environment
 
 if TYPE_CHECKING:
     import argparse
@@ -33,6 +36,9 @@ EXAMPLES = """examples:
   aapi solve ergodic --states 5 --measures       also worst mixing time, mismatch and diameter
   aapi solve criss-cross --regime BM --cap 20    a queueing network: also what the cap costs
   aapi solve model.npz --json                    a file with the arrays transitions and rewards
+  aapi solve model.csv                           rows of state, action, next_state, probability, reward
+  aapi solve log.parquet                         logged transitions: the optimum with an interval
+  aapi solve FrozenLake-v1 --continuing          a Gymnasium environment that has a table of its transitions
 """
 
 
@@ -42,36 +48,112 @@ def add_solve(commands: Commands) -> None:
         commands, "solve", solve, epilog=EXAMPLES, help="optimal gain and policy of a finite problem, certified",
         description="Solve a finite problem exactly: optimal average reward, policy, bias, and how its chain mixes.",
     )  # fmt: skip
-    arguments.add_problem(command)
+    arguments.add_problem(command, f"{FILES}, a log of transitions (.parquet or .csv), or a Gymnasium id")
+    command.add_argument(
+        "--continuing", action="store_true",
+        help="where an episode ends, the next one begins: of a Gymnasium environment, or in a log",
+    )  # fmt: skip
+    command.add_argument("--save", metavar="FILE", help="write the model: .npz, .csv, or P.npy with R.npy beside it")
+    command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
     command.add_argument("--measures", action="store_true", help="also how hard the model is, over all its policies")
     add_json(command, "print one JSON object instead of the table")
 
 
 def solve(options: argparse.Namespace) -> None:
     """Solve and print."""
-    from aapi.mdp import FiniteMDP
     from aapi.mdp import solve as optimum
-    from aapi.registry.problems import make_network
+    from aapi.registry.problems import is_log, make_network
 
+    _check_save(options)
+    if is_log(options.problem):
+        _solve_log(options)
+        return
     capped = make_network(options.problem, arguments.given_sizes(options), arguments.flag)
-    if capped is not None and not options.measures:
+    if capped is not None and not (options.measures or options.save or options.continuing):
         solve_network(options, capped)
         return
-    mdp = arguments.read_problem(options)
-    if not isinstance(mdp, FiniteMDP):
-        what = "has no finite model" if mdp.reward_sequence is None else "has rewards that change, and no one optimum"
-        raise InvalidInput(f"{options.problem} {what} to solve: learn it with aapi run {options.problem}")
+    mdp = _model(options)
     solution = optimum(mdp)
     summary = _summary(mdp, solution) | _rules(options.problem, mdp)
     if options.measures:
         with showing_progress(not options.json and sys.stderr.isatty()):
             summary |= _measures(mdp, solution)
+    _save(options, mdp)
     if options.json:
         print(json.dumps(summary, allow_nan=False))
     else:
         size = f": {plural(mdp.num_states, 'state')}, {plural(mdp.num_actions, 'action')}"
         print_table(options.problem, size, _rows(solution, summary))
         print_picture(solution_picture(mdp, solution))
+
+
+def _solve_log(options: argparse.Namespace) -> None:
+    """The optimum of a log, as far as it is known."""
+    from aapi.cli.solve_log import print_log, read_model_of_log
+
+    for option in ("measures", *arguments.given_sizes(options)):
+        if vars(options)[option]:
+            raise InvalidInput(f"{options.problem} is a log of transitions: drop {arguments.flag(option)}")
+    model = read_model_of_log(options.problem, options.continuing, options.json)
+    best = model.optimum()
+    _save(options, model.model)
+    text = _policy(best.policy.tolist(), model.log.action_names)
+    print_log(options.problem, model, text, best, options.json)
+
+
+def _model(options: argparse.Namespace) -> FiniteMDP:
+    """The finite model that the command line names."""
+    from aapi.mdp import FiniteMDP
+
+    name = options.problem
+    if is_environment(name):
+        if not options.continuing:
+            raise InvalidInput(
+                f"{name} may have episodes, and a gain is of a task that never ends: add --continuing for the task in "
+                f"which an episode begins where one ends, or learn with aapi train {name}"
+            )
+        return _of_environment(options)
+    if options.continuing:
+        raise InvalidInput(f"{name} has no episodes: drop --continuing")
+    mdp = arguments.read_problem(options)
+    if not isinstance(mdp, FiniteMDP):
+        what = "has no finite model" if mdp.reward_sequence is None else "has rewards that change, and no one optimum"
+        raise InvalidInput(f"{name} {what} to solve: learn it with aapi run {name}")
+    return mdp
+
+
+def _of_environment(options: argparse.Namespace) -> FiniteMDP:
+    """The model of a Gymnasium environment with a table."""
+    from aapi.environments import from_table
+    from aapi.registry.gymnasium_ids import make_environment
+
+    for option in arguments.given_sizes(options):
+        raise InvalidInput(f"{options.problem} is a Gymnasium environment: drop {arguments.flag(option)}")
+    with closing(make_environment(options.problem)) as env:
+        try:
+            return from_table(env)
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"{options.problem} cannot be solved exactly, only learned by aapi train: {error}"
+            ) from None
+
+
+def _check_save(options: argparse.Namespace) -> None:
+    """Raise if a model could not be saved in the end."""
+    if options.save is None:
+        if options.overwrite:
+            raise InvalidInput("--overwrite is for --save, which is not given")
+        return
+    path = Path(options.save)
+    if path.suffix.lower() not in (".npz", ".csv", ".npy"):
+        raise InvalidInput(f"--save {path} must end in .npz, .csv or .npy, which says the format")
+    if path.exists() and not options.overwrite:
+        raise InvalidInput(f"--save {path} exists: replace it by --overwrite")
+
+
+def _save(options: argparse.Namespace, mdp: FiniteMDP) -> None:
+    if options.save is not None:
+        mdp.save(options.save)
 
 
 def _summary(mdp: FiniteMDP, solution: Solution) -> JsonObject:

@@ -65,7 +65,7 @@ def add_theory(commands: Commands) -> None:
         commands, "theory", theory, epilog=EXAMPLES, help="the decomposition of regret, and the bounds of the paper",
         description="Run an algorithm on a finite problem, decompose its regret exactly, and check every lemma.",
     )  # fmt: skip
-    arguments.add_problem(command, "a model file (.npz), or slips: the errors in the paper", finite=True)
+    arguments.add_problem(command, "a model file (.npz, .npy or .csv), or slips: the errors in the paper", finite=True)
     arguments.add_runs(command)
     command.add_argument("--features", metavar="F", help=f"one-hot, {FINITE_HELP}")
     figures = f"write figures ({install_extra('plots')}) and theory.json there"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.checks import finite
 from aapi.environments.tabulate import tabulate
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +40,21 @@ def from_table(
         table, first = inner.P, inner.initial_state_distrib
     except AttributeError as error:
         raise InvalidInput(f"{env} has no {error.name}: a model needs the table P and initial_state_distrib") from None
+    try:
+        return _folded(table, first, list(action_names), state_names, end_reward)
+    except InvalidInput as error:
+        raise InvalidInput(f"{env}: {error}") from None
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+        raise InvalidInput(
+            f"{env} has no table P[state][action] = [(probability, successor, reward, ended), …] of all states "
+            f"0, 1, … and actions ({one_line(error)})"
+        ) from None
+
+
+def _folded(
+    table: Any, first: Any, action_names: Sequence[str], state_names: Sequence[str], end_reward: float
+) -> FiniteMDP:
+    """The model of a table and an initial distribution."""
     restarts = [(float(chance), state) for state, chance in enumerate(first) if chance > 0.0]
 
     def outcomes(state: int, action: int) -> Iterator[tuple[float, int, float]]:

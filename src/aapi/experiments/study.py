@@ -69,10 +69,11 @@ class Cell:
 class Study:
     """Every algorithm on every problem.
 
-    problems: one mapping each. `name` is a built-in problem, a model file (.npz) or a Gymnasium id; its sizes are named
-        as in the command (`size`, `states`, …). `steps`, `features`, `reward_scale` are for this problem;
-        `settings` are for all algorithms on it, `settings_for` has more, by algorithm. For Gymnasium: `arguments`,
-        `ending`, `limit`. In Python, `model` may be a FiniteMDP, and `name` any word. `label` tells it from others.
+    problems: one mapping each. `name` is a built-in problem, a model file (.npz, .npy, .csv) or a Gymnasium id; its
+        sizes are named as in the command (`size`, `states`, …). `steps`, `features`, `reward_scale` are for this
+        problem; `settings` are for all algorithms on it, `settings_for` has more, by algorithm. For Gymnasium:
+        `arguments`, `ending`, `limit`. In Python, `model` may be a FiniteMDP, and `name` any word. `label` tells it
+        from others.
     algorithms: one mapping each. `name` is an algorithm and all else its settings, named as in the command; or any
         word, if `make` is a function that makes the algorithm from the settings (in a file, "module:function").
         `label` names it in tables.

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from aapi.mdp.chain import Chain
 from aapi.mdp.continuous_time import CTMDP, SMDP
+from aapi.mdp.estimated import EstimatedModel, EstimatedOptimum, estimate_model
+from aapi.mdp.gain_interval import GainInterval
 from aapi.mdp.measures import (
     WorstMixing,
     diameter,
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
     from aapi.mdp.event_model import EventModel, EventSolution, solve_events
 
 __all__ = [
-    "CTMDP", "SMDP", "Chain", "EventModel", "EventSolution", "FiniteMDP", "Outcomes", "PolicyValues", "Solution",
+    "CTMDP", "SMDP", "Chain", "EstimatedModel", "EstimatedOptimum", "EventModel", "EventSolution", "FiniteMDP",
+    "GainInterval", "Outcomes", "PolicyValues", "Solution",
     "WorstMixing",
-    "diameter", "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch", "policy_values", "solve",
-    "solve_events", "worst_contraction_time", "worst_mixing_time",
+    "diameter", "estimate_model", "induced_chain", "mismatch", "optimal_hitting_times", "optimal_mismatch",
+    "policy_values", "solve", "solve_events", "worst_contraction_time", "worst_mixing_time",
 ]  # fmt: skip
 
 

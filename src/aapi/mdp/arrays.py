@@ -68,7 +68,8 @@ def check_names(names: Names | None, count: int, what: str) -> tuple[str, ...] |
     if names is None:
         return None
     if np.ndim(names) != 1:
-        raise InvalidInput(f"{what} names must be a list of {count} words, not {names!r}")
+        shown = " ".join(repr(names).split())[:80]
+        raise InvalidInput(f"{what} names must be a list of {count} words, not {shown}")
     if len(names) != count:
         raise InvalidInput(f"{len(names)} {what} names for {count} {what}s")
     return tuple(map(str, names))
@@ -88,14 +89,40 @@ def check_coordinates(coordinates: ArrayLike, num_states: int) -> Integers:
     return array
 
 
+def check_compressed(data: AnyArray, indices: AnyArray, starts: AnyArray, shape: tuple[int, ...]) -> None:
+    """Raise unless these are the rows of a sparse matrix: scipy's own check lets through what then corrupts memory.
+
+    starts: row i has the entries starts[i] … starts[i + 1] − 1. shape: (rows, columns).
+    """
+    rows, columns = shape
+    right = (
+        all(array.ndim == 1 for array in (data, indices, starts))
+        and indices.dtype.kind in "iu"
+        and starts.dtype.kind in "iu"
+        and len(data) == len(indices)
+        and len(starts) == rows + 1
+        and starts[0] == 0
+        and starts[-1] == len(indices)
+        and bool((starts[1:] >= starts[:-1]).all())
+        and (len(indices) == 0 or (int(indices.min()) >= 0 and int(indices.max()) < columns))
+    )
+    if not right:
+        raise InvalidInput(
+            f"the sparse transitions are not a valid matrix: indptr must rise from 0 to the number of entries, in "
+            f"{rows} rows, and indices lie in 0..{columns - 1}"
+        )
+
+
 def stored_transitions(arrays: Arrays) -> Matrix:
     """The transitions that a file holds, or an error."""
     if "transitions" in arrays:
         return arrays["transitions"]
-    try:
-        parts = tuple(arrays[f"transitions_{part}"] for part in ("data", "indices", "indptr"))
-        matrix = scipy.sparse.csr_array(parts, shape=(math.prod(arrays["rewards"].shape), arrays["rewards"].shape[0]))
-        matrix.check_format(full_check=True)
-    except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise InvalidInput(f"the sparse transitions are not a valid matrix ({error})") from None
-    return matrix
+    parts = [arrays.get(f"transitions_{part}", np.array(None)) for part in ("data", "indices", "indptr")]
+    data, indices, starts = parts
+    if arrays["rewards"].ndim not in (2, 3):
+        raise InvalidInput(f"rewards must have the shape (states, actions), not {arrays['rewards'].shape}")
+    shape = (math.prod(arrays["rewards"].shape[:2]), arrays["rewards"].shape[0])
+    if data.ndim:
+        check_real(data, "transitions")
+    check_compressed(data, indices, starts, shape)
+    return scipy.sparse.csr_array((data, indices, starts), shape=shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypedDict, Unpack
 
 import numpy as np
@@ -9,10 +10,10 @@ import scipy.sparse
 
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
-from aapi.files import atomic_write, read_arrays
 from aapi.mdp.arrays import (
     ROUNDING,
     ROW_SUM_TOLERANCE,
+    check_compressed,
     check_coordinates,
     check_finite,
     check_names,
@@ -21,21 +22,26 @@ from aapi.mdp.arrays import (
     float_array,
     stored_transitions,
 )
+from aapi.mdp.columns import TEXTS
+from aapi.mdp.csv_rows import read_model_rows, write_model_rows
 from aapi.mdp.linear_systems import is_sparse, row_sums
 from aapi.mdp.outcomes import (
     Outcomes,
     check_outcomes,
     independent_outcomes,
     outcomes_by_successor,
+    outcomes_of,
     stored_outcomes,
 )
+from aapi.mdp.storage import read_model_arrays, refuse_log, write_arrays, write_pair
+from aapi.mdp.toolbox import from_arrays, to_arrays
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import Array, Integers, Matrix
+    from aapi.array_types import AnyArray, Array, Arrays, Integers, Matrix
     from aapi.mdp.arrays import Names
 
 
@@ -246,44 +252,74 @@ class FiniteMDP:
         return array / np.where(abs(sums - 1) > 0.5 * ROUNDING * (self.num_actions + 4), sums, 1.0)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an .npz file (arrays only, no pickle); the file appears whole or not at all."""
-        arrays: dict[str, Matrix] = {"rewards": self.rewards, "initial_state": np.array(self.initial_state)}
+        """Write a file, which appears whole or not at all; its ending says the format.
+
+        .npz: arrays only, no pickle; keeps all there is, to the bit. .csv: rows of state, action, next_state,
+        probability, reward; keeps these to the bit, and names. P.npy: the arrays of the MDP toolboxes, with R.npy.
+        """
+        ending = Path(path).suffix.lower()
+        if ending in (".npy", *TEXTS) and self.reward_spread is not None:
+            raise InvalidInput(f"{path}: only an .npz file has a place for the normal noise of rewards")
+        if ending == ".npy":
+            write_pair(path, *self.to_mdptoolbox())
+        elif ending in TEXTS:
+            outcomes = self.outcomes or outcomes_of(self._rows, self.rewards)
+            write_model_rows(
+                path, outcomes.pairs, outcomes.successors, outcomes.probabilities, outcomes.rewards, self.num_actions,
+                self.state_names, self.action_names,
+            )  # fmt: skip
+        else:
+            write_arrays(path, self._arrays())
+
+    def _arrays(self) -> Arrays:
+        arrays: Arrays = {"rewards": self.rewards, "initial_state": np.array(self.initial_state)}
         if self.is_sparse:
-            arrays |= {
-                "transitions_data": self._rows.data,
-                "transitions_indices": self._rows.indices,
-                "transitions_indptr": self._rows.indptr,
-            }
+            arrays |= {f"transitions_{name}": vars(self._rows)[name] for name in ("data", "indices", "indptr")}
         else:
             arrays["transitions"] = self.transitions
         if self.outcomes is not None:
             arrays |= {f"outcome_{name}": array for name, array in vars(self.outcomes).items()}
         names = ("coordinates", "state_names", "action_names", "reward_spread")
         optional = {name: vars(self)[name] for name in names}
-        arrays |= {name: np.array(value) for name, value in optional.items() if value is not None}
-        with atomic_write(path) as file:
-            np.savez_compressed(file, **arrays)
+        return arrays | {name: np.array(value) for name, value in optional.items() if value is not None}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> FiniteMDP:
-        """Read what `save`, or numpy's `savez(transitions=…, rewards=…)`, wrote. Never runs code from the file."""
-        arrays = read_arrays(path, "an .npz file")
-        if "rewards" not in arrays or not {"transitions", "transitions_data"} & arrays.keys():
-            raise InvalidInput(
-                f"{path} must hold the arrays transitions and rewards; it holds {', '.join(arrays) or 'nothing'}"
-            )
-        start = arrays.get("initial_state", np.array(0))
-        if start.size != 1 or not np.issubdtype(start.dtype, np.integer):
-            raise InvalidInput(f"{path}: initial_state must be one integer, not {start!r}")
+        """Read what `save` wrote, or numpy's `savez(transitions=…, rewards=…)`, or `savez(P=…, R=…)` as toolboxes have.
+
+        Or P.npy, with R.npy beside it, or a .csv file. Never runs code from the file.
+        """
+        refuse_log(path)
         try:
-            return cls(
-                stored_transitions(arrays), arrays["rewards"], state_names=arrays.get("state_names"),
-                action_names=arrays.get("action_names"), initial_state=int(start.item()),
-                coordinates=arrays.get("coordinates"), outcomes=stored_outcomes(arrays),
-                reward_spread=arrays.get("reward_spread"),
-            )  # fmt: skip
+            if Path(path).suffix.lower() in TEXTS:
+                return cls.from_outcomes(**read_model_rows(path))
+            arrays = read_model_arrays(path)
+            labels: Labels = {
+                "state_names": arrays.get("state_names"), "action_names": arrays.get("action_names"),
+                "coordinates": arrays.get("coordinates"), "initial_state": _one_integer(arrays.get("initial_state")),
+                "reward_spread": arrays.get("reward_spread"),
+            }  # fmt: skip
+            if "rewards" not in arrays:
+                return cls.from_mdptoolbox(arrays["P"], arrays["R"], **labels)
+            return cls(stored_transitions(arrays), arrays["rewards"], outcomes=stored_outcomes(arrays), **labels)
         except InvalidInput as error:
-            raise InvalidInput(f"{path}: {error}") from None
+            raise InvalidInput(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+
+    @classmethod
+    def from_mdptoolbox(cls, transitions: object, rewards: object, **labels: Unpack[Labels]) -> FiniteMDP:
+        """The model of the MDP toolboxes' P, (actions, states, states), and R, (states,), (states, actions) or like P.
+
+        P, and R like it, may also be lists with one sparse matrix for each action.
+        """
+        rows, paid, outcomes = from_arrays(transitions, rewards)
+        return cls(rows, paid, outcomes=outcomes, **labels)
+
+    def to_mdptoolbox(self) -> tuple[Array, Array]:
+        """P, (actions, states, states), and R, (states, actions), or like P where rewards depend on successors.
+
+        Where rewards are random besides, R has their means, (states, actions).
+        """
+        return to_arrays(self._rows, self.rewards, self.outcomes)
 
     def _as_rows(self, transitions: Matrix) -> Matrix:
         states, actions = self.num_states, self.num_actions
@@ -294,6 +330,8 @@ class FiniteMDP:
                     f"{(states * actions, states)} to fit the rewards, not {transitions.shape}"
                 )
             check_real(transitions, "transitions")
+            if transitions.format == "csr":
+                check_compressed(transitions.data, transitions.indices, transitions.indptr, transitions.shape)
             rows = scipy.sparse.csr_array(transitions, dtype=np.float64, copy=True)
             rows.sum_duplicates()
             return rows
@@ -331,3 +369,12 @@ class FiniteMDP:
                 row = int(np.repeat(np.arange(len(sums)), lengths)[first])
                 what = f"hold {name.format(entries[first])}"
         raise InvalidInput(f"transitions of state {row // self.num_actions}, action {row % self.num_actions} {what}")
+
+
+def _one_integer(value: AnyArray | None) -> int:
+    """The initial state that a file holds; 0 if it holds none."""
+    if value is None:
+        return 0
+    if value.size != 1 or not np.issubdtype(value.dtype, np.integer):
+        raise InvalidInput(f"initial_state must be one integer, not {value.dtype} of shape {value.shape}")
+    return int(value.item())

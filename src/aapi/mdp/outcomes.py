@@ -92,6 +92,13 @@ class Outcomes:
         return replace(self, rewards=self.rewards * factor)
 
 
+def outcomes_of(rows: Matrix, rewards: Array) -> Outcomes:
+    """Those of P, (pairs, states), and certain rewards, (states, actions)."""
+    entries = scipy.sparse.csr_array(rows)
+    paid = np.repeat(rewards.ravel(), np.diff(entries.indptr))
+    return Outcomes(entries.indptr.astype(np.int64), entries.indices.astype(np.int64), entries.data, paid)
+
+
 def outcomes_by_successor(rows: Matrix, rewards: Array) -> Outcomes:
     """Those of P, (pairs, states), and r(x, a, x'), (states, actions, states)."""
     states, actions = rows.shape[1], rows.shape[0] // rows.shape[1]
@@ -173,8 +180,11 @@ def stored_outcomes(arrays: Arrays) -> Outcomes | None:
         starts, successors, probabilities, rewards = (arrays[name] for name in names)
         num_states, num_actions = arrays["rewards"].shape
         lengths = np.diff(starts)
-        if starts.shape != (num_states * num_actions + 1,) or starts[0] != 0 or lengths.min() < 0:
+        right = starts.shape == (num_states * num_actions + 1,) and starts.dtype.kind in "iu"
+        if not right or starts[0] != 0 or lengths.min() < 0:
             raise ValueError("outcome_starts do not rise from 0, one for each pair and one more")
+        if starts[-1:].tolist() != list(successors.shape):  # before so many pairs are written down
+            raise InvalidInput("pairs, successors, probabilities and rewards of outcomes must be lists of one length")
         pairs = np.repeat(np.arange(len(lengths)), lengths)
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise InvalidInput(f"the outcomes are not valid ({error})") from None

@@ -115,12 +115,21 @@ SIZES: dict[str, tuple[type[int] | type[float] | type[str], str]] = {
 CHOICES = {"regime": ("IL", "BL", "IM", "BM", "IH", "BH")}
 # The problems that are queueing networks with caps, and the functions of aapi.environments.queueing that make these.
 NETWORKS = {"criss-cross": "criss_cross_network", "six-class": "six_class_network"}
-OTHERS = "a model file (.npz), or a Gymnasium id"
+FILES = "a model file (.npz, .npy or .csv)"
+OTHERS = f"{FILES}, or a Gymnasium id"
+ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet")
 
 
 def is_file(name: str) -> bool:
     """Whether a name that is none of a built-in problem means a model file."""
-    return name.endswith(".npz") or Path(name).exists()
+    return name.lower().endswith(ENDINGS) or Path(name).exists()
+
+
+def is_log(name: str) -> bool:
+    """Whether a name means a file of logged transitions; an error if the file is neither these nor a model."""
+    from aapi.mdp.storage import is_log as holds_log
+
+    return name not in PROBLEMS and is_file(name) and holds_log(name)
 
 
 def is_environment(name: str) -> bool:
@@ -141,7 +150,7 @@ def make_problem(name: str, sizes: Sizes, word: Callable[[str], str] = str) -> P
     from aapi.mdp import FiniteMDP
 
     if name not in PROBLEMS and not is_file(name):
-        raise unknown_problem(name, "or a model file (.npz)")
+        raise unknown_problem(name, f"or {FILES}")
     _check_sizes(name, sizes, word)
     if name not in PROBLEMS:
         return FiniteMDP.load(name)
