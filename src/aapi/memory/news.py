@@ -72,9 +72,9 @@ class News(Memory):
 
         1 for pairs never tried. For others, by what visits of the same octave o found elsewhere:
 
-            g(o) = min_{i ≤ o} (p + finds_i) / (p k_i + attempts_i),   (finds_{o,a} + k_o g(o)) / (attempts_{o,a} + k_o),
+            g(o) = min_{i ≤ o} (p + finds_i) / (p k_i + attempts_i),  (finds_{o,a} + k_o g(o)) / (attempts_{o,a} + k_o),
 
-        with k_i = 2^i + 1 and p = max(1, 100/pairs tried): a guess of 1/n, which counts for as much as p pairs and is
+        with k_i = 2^i + 1 and p = max(1, 100/pairs tried): a guess of 1/n that counts for as much as p pairs and is
         corrected by all actions, and that by the same action. So where there are few pairs, it takes more to rule out
         news. They are counted apart for pairs that have shown news and pairs that have not. Where a state has shown
         news again and again, its other actions may do so at the same rate.
