@@ -29,3 +29,11 @@ def test_earlier_formats_are_read_and_go_on(name):
 def test_what_cannot_be_read_any_more_says_so():
     with pytest.raises(InvalidInput, match=r"rlsvi\.aapi: an RLSVI agent of an earlier format.*train it anew"):
         aapi.load(SAVED / "rlsvi.aapi")
+
+
+@pytest.mark.parametrize(("name", "steps"), [("exploring", 333), ("grid", 700)])
+def test_format_4_is_read_and_goes_on_by_the_rules_of_today(name, steps):
+    env = gymnasium.make("FrozenLake-v1" if name == "exploring" else "MountainCar-v0")
+    agent = aapi.load(SAVED / f"format-4-{name}.aapi", env=env)
+    assert agent.num_steps == steps
+    assert agent.learn(500).num_steps == steps + 500

@@ -28,7 +28,7 @@ def upgraded(description: Description, arrays: Arrays) -> tuple[Description, Arr
     if description["format"] == FORMAT:
         return description, arrays
     if description["format"] == 4:
-        return description | {"format": FORMAT}, _priced(arrays)
+        return description | {"format": FORMAT}, _noticed(description, _priced(arrays))
     counted = any(name.endswith(("_times", "_transition_counts")) for name in arrays)
     description = description | {"algorithm": _with_defaults(description["algorithm"], counted)}
     if description["format"] == 3:
@@ -76,6 +76,12 @@ def _priced(arrays: Arrays) -> Arrays:
     if "state_excursion_policies" in arrays:
         older |= {"state_excursion_priced": np.array(False), "state_excursion_compared": np.array(False)}
     return older | arrays
+
+
+def _noticed(description: Description, arrays: Arrays) -> Arrays:
+    """Arrays of format 4, with the noise that learners on a grid did not look at then."""
+    on_grid = description["algorithm"].get("part") == "OptimisticGrid"
+    return {"state_noise": np.array(0.0)} | arrays if on_grid else arrays
 
 
 def _renamed(name: str) -> str:
