@@ -20,7 +20,7 @@ from aapi.registry.problems import FILES, is_environment
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def _solve_log(options: argparse.Namespace) -> None:
     model = read_model_of_log(options.problem, options.continuing, options.json)
     best = model.optimum()
     _save(options, model.model)
-    text = _policy(best.policy.tolist(), model.log.action_names)
+    text = _policy(best.policy.tolist(), model.log.action_names, model.log.state_names)
     print_log(options.problem, model, text, best, options.json)
 
 
@@ -259,11 +259,14 @@ def _value(summary: JsonObject, name: str, digits: int = 6) -> str:
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
-def _policy(policy: list[int], names: tuple[str, ...] | None) -> str:
-    """The states of each action, as ranges."""
+def _policy(policy: list[int], names: Sequence[str] | None, states: Sequence[str] | None = None) -> str:
+    """The states of each action, as ranges; by their names, if they are given."""
     parts = []
     for action in sorted(set(policy)):
-        shown = [str(a) if a == b else f"{a}–{b}" for a, b in _stretches(policy, action)]
+        if states:
+            shown = [state for state, chosen in zip(states, policy, strict=True) if chosen == action]
+        else:
+            shown = [str(a) if a == b else f"{a}–{b}" for a, b in _stretches(policy, action)]
         text = ", ".join(shown if len(shown) <= 8 else [*shown[:7], "…"])
         parts.append(f"{names[action] if names else f'action {action}'} in {text}")
     return "; ".join(parts if len(parts) <= 6 else [*parts[:6], "…"])

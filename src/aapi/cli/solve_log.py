@@ -71,7 +71,7 @@ def _too_little(model: EstimatedModel, interval: GainInterval) -> Iterator[str]:
         yield "never tried, where the policy comes to: " + _pairs(model, interval.never, counted=False)
         yield "So nothing is known of the gain: log these pairs."
     if interval.rare:
-        share = f", {100 * interval.rare_share:.2g} % of the policy's steps" if interval.rare_share else ""
+        share = f", {100 * interval.rare_share:.0f} % of the policy's steps" if interval.rare_share else ""
         yield f"tried fewer than 10 times{share}: " + _pairs(model, interval.rare, counted=True)
         yield "What these do seldom may not be in the log, and then it is not in the interval."
 
