@@ -126,7 +126,7 @@ def read_arrays(
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             found = {name: info for name, info in members.items() if names is None or name in names}
             if names is not None and not found:
-                held = ", ".join(list(members)[:8])[:200]
+                held = ", ".join(list(members)[:8])[:200] or "nothing"
                 raise InvalidInput(f"{path} must hold the arrays {' and '.join(list(names)[:2])}; it holds {held}")
             unpacked = sum(info.file_size for info in found.values())
             if most_bytes is not None and unpacked > max(most_bytes, 2 * os.fstat(file.fileno()).st_size):

@@ -147,3 +147,25 @@ def test_a_csv_model_goes_through_a_study(capsys, tmp_path, monkeypatch):
     status, _, err = run(capsys, "sweep", "study.toml", "--out", "results")
     assert status == 0, err
     assert np.isfinite(solve(FiniteMDP.load("swim.csv")).gain)
+
+
+def test_rewards_beside_a_model_are_not_replaced_unasked(capsys, tmp_path):
+    rewards = tmp_path / "R.npy"
+    rewards.write_bytes(b"of somebody else")
+    arguments = ["solve", "river-swim", "--save", str(tmp_path / "P.npy")]
+    status, out, err = run(capsys, *arguments)
+    assert (status, out, err) == (2, "", f"aapi solve: --save {rewards} exists: replace it by --overwrite\n")
+    assert rewards.read_bytes() == b"of somebody else"
+    assert run(capsys, *arguments, "--overwrite")[0] == 0
+    assert FiniteMDP.load(tmp_path / "P.npy").rewards.tolist() == river_swim(6).rewards.tolist()
+
+
+@pytest.mark.parametrize("name", ["log.csv", "model.csv"])
+def test_names_from_a_file_send_no_codes_to_the_terminal(capsys, tmp_path, name):
+    path, red = tmp_path / name, "\x1b[31mred"
+    rows = {"log.csv": f"s,a,r,s'\n{red},{red},1,{red}\n", "model.csv": f"s,a,s',p,r\n{red},{red},{red},1,0\n"}
+    path.write_text(rows[name])
+    status, out, err = run(capsys, "solve", str(path))
+    assert (status, err) == (0, "")
+    assert "?[31mred in " in out
+    assert "\x1b" not in out

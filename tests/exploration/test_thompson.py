@@ -133,6 +133,15 @@ def test_it_stops_while_draws_lose_more_than_phases_do():
     assert ThompsonSampling()(after(asked, [0.0], [unit] * enough + [-unit] * 3)) is not None  # they made up for it
 
 
+def test_it_does_not_stop_where_there_is_nothing_to_lose_whatever_the_unit_of_rewards():
+    asked = situation(river_swim(6), 10_000)
+    greedy = asked.survey.greedy._replace(unit=1.0, free=True)
+    for scale in (1.0, 2.0**40):
+        lost = after(asked, [0.0], [scale] * 10)
+        vars(lost.survey)["greedy"] = greedy
+        assert ThompsonSampling()(lost) is not None
+
+
 def test_phases_are_compared_with_by_what_they_did_of_late():
     outlook = Outlook.start(simulator(river_swim(6))([0]).space, 1)
     outlook = outlook.after_phase(np.full(100, 0.5), np.full(100, 2.0), 999)

@@ -146,3 +146,18 @@ def test_what_csv_has_no_place_for(tmp_path):
         mdp.save(tmp_path / "model.csv")
         back = FiniteMDP.load(tmp_path / "model.csv")
         assert (back.state_names, dense(back).tolist(), back.rewards.tolist()) == (None, [[1, 0], [0, 1]], [[0], [1]])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("s,a,s',p,r\nM\xfcnchen,0,M\xfcnchen,1,0\n".encode("latin-1"), "is not text in UTF-8: save it"),
+        ("s,a,s',p,r\n0,0,0,1,0\n".encode("utf-16"), "is not text in UTF-8: save it"),
+        (b"s,a,s',p,r,A\n0,0,0,1,0,1\n", "has two columns called 'a': remove or rename one"),
+    ],
+)
+def test_other_encodings_and_headings_that_come_twice(tmp_path, content, message):
+    path = tmp_path / "model.csv"
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput, match=message):
+        FiniteMDP.load(path)

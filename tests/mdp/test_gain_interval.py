@@ -128,3 +128,19 @@ def test_a_model_without_chance_has_an_interval_around_the_truth():
     assert interval.gain == pytest.approx(1 / 3, abs=1e-12)
     assert interval.lower < 1 / 3 < interval.upper
     assert isinstance(estimate_model(log).model, FiniteMDP)
+
+
+@pytest.mark.parametrize("scale", [2.0**-300, 2.0**300])
+def test_the_unit_of_rewards_changes_nothing(scale):
+    log = columns(uniform_logs(ergodic(5, 2), 500, 1, 0), 0)
+    one, other = (
+        estimate_model({**log, "reward": factor * log["reward"]}).gain_interval([0] * 5) for factor in (1.0, scale)
+    )
+    assert [other.lower / scale, other.upper / scale] == pytest.approx([one.lower, one.upper], rel=1e-12)
+    assert other.standard_error / scale == pytest.approx(one.standard_error, rel=1e-12)
+
+
+def test_policies_take_no_more_memory_than_the_table_of_pairs():
+    log = {"state": [0, 0], "action": [0, 1], "reward": [0.0, 1.0], "next_state": [0, 0]}
+    model = estimate_model(log, num_states=1, num_actions=1_000_000)
+    assert model.gain_interval([1]).reason == "every step that the policy would take paid the same, 1"

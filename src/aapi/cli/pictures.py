@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aapi.cli.text import BLUE, FAINT, bar, coloured, fancy, line_length, marks
+from aapi.cli.text import BLUE, FAINT, bar, coloured, fancy, line_length, marks, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +76,7 @@ def _dot() -> str:
 def _names(given: Sequence[str] | None, default: str, count: int) -> list[str]:
     """Names with ? for control characters, which a model file may contain; numbers, if there are none."""
     names = given or [default.format(number) for number in range(count)]
-    return ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names]
+    return [printable(name) for name in names]
 
 
 def _action_names(mdp: FiniteMDP) -> list[str]:

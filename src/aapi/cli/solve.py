@@ -13,7 +13,7 @@ from aapi.cli import arguments
 from aapi.cli.parser import add_command, add_json
 from aapi.cli.pictures import solution_picture
 from aapi.cli.solve_network import solve_network
-from aapi.cli.text import plural, print_picture, print_table
+from aapi.cli.text import plural, print_picture, print_table, printable
 from aapi.errors import DoesNotExist, InvalidInput, TooLarge
 from aapi.progress import showing_progress
 from aapi.registry.problems import FILES, is_environment
@@ -48,7 +48,8 @@ def add_solve(commands: Commands) -> None:
         commands, "solve", solve, epilog=EXAMPLES, help="optimal gain and policy of a finite problem, certified",
         description="Solve a finite problem exactly: optimal average reward, policy, bias, and how its chain mixes.",
     )  # fmt: skip
-    arguments.add_problem(command, f"{FILES}, a log of transitions (.parquet or .csv), or a Gymnasium id")
+    others = f"{FILES}, a log of transitions (.parquet or .csv), or a Gymnasium id"
+    arguments.add_problem(command, others, finite=True)
     command.add_argument(
         "--continuing", action="store_true",
         help="where an episode ends, the next one begins: of a Gymnasium environment, or in a log",
@@ -140,6 +141,8 @@ def _of_environment(options: argparse.Namespace) -> FiniteMDP:
 
 def _check_save(options: argparse.Namespace) -> None:
     """Raise if a model could not be saved in the end."""
+    from aapi.mdp.storage import rewards_beside
+
     if options.save is None:
         if options.overwrite:
             raise InvalidInput("--overwrite is for --save, which is not given")
@@ -147,8 +150,10 @@ def _check_save(options: argparse.Namespace) -> None:
     path = Path(options.save)
     if path.suffix.lower() not in (".npz", ".csv", ".npy"):
         raise InvalidInput(f"--save {path} must end in .npz, .csv or .npy, which says the format")
-    if path.exists() and not options.overwrite:
-        raise InvalidInput(f"--save {path} exists: replace it by --overwrite")
+    written = [path, rewards_beside(path)] if path.suffix.lower() == ".npy" else [path]
+    for file in written:
+        if file.exists() and not options.overwrite:
+            raise InvalidInput(f"--save {file} exists: replace it by --overwrite")
 
 
 def _save(options: argparse.Namespace, mdp: FiniteMDP) -> None:
@@ -269,7 +274,7 @@ def _policy(policy: list[int], names: Sequence[str] | None, states: Sequence[str
             shown = [str(a) if a == b else f"{a}–{b}" for a, b in _stretches(policy, action)]
         text = ", ".join(shown if len(shown) <= 8 else [*shown[:7], "…"])
         parts.append(f"{names[action] if names else f'action {action}'} in {text}")
-    return "; ".join(parts if len(parts) <= 6 else [*parts[:6], "…"])
+    return printable("; ".join(parts if len(parts) <= 6 else [*parts[:6], "…"]))
 
 
 def _stretches(policy: list[int], action: int) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from aapi.cli.text import plural, print_lines, print_table
+from aapi.cli.text import plural, print_lines, print_table, printable
 from aapi.progress import showing_progress
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def print_log(name: str, model: EstimatedModel, policy_text: str, optimum: Estim
         print(json.dumps(_summary(model, optimum), allow_nan=False))
         return
     log = model.log
-    size = f": {len(log.states)} transitions, {plural(log.num_states, 'state')}, {plural(log.num_actions, 'action')}"
+    counts = (len(log.states), "transition"), (log.num_states, "state"), (log.num_actions, "action")
+    size = ": " + ", ".join(plural(*each) for each in counts)
     print_table(name, size, list(_rows(model, policy_text, optimum)))
     if lines := list(_too_little(model, optimum.interval)):
         print_lines("too little data", lines)
@@ -82,7 +83,7 @@ def _pairs(model: EstimatedModel, pairs: Sequence[tuple[int, int]], *, counted: 
     states = log.state_names or range(log.num_states)
     named = [f"{actions[a]} in {states[x]}" + (f" ({model.tries[x, a]})" if counted else "") for x, a in pairs[:SHOWN]]
     more = f", and {len(pairs) - SHOWN} more" if len(pairs) > SHOWN else ""
-    return "".join(letter if letter.isprintable() else "?" for letter in ", ".join(named)) + more
+    return printable(", ".join(named)) + more
 
 
 def _summary(model: EstimatedModel, optimum: EstimatedOptimum) -> JsonObject:

@@ -74,12 +74,10 @@ def _rows(
     capped: CappedNetwork, solution: EventSolution, cost: CapCost, rules: dict[str, float], seconds: float
 ) -> list[tuple[str, str]]:
     room = ", ".join(map(str, sorted(set(capped.caps))))
-    bounds = [cost.gain_lower, cost.gain_upper]
-    shown = ["?" if bound is None else f"{bound:.9g}" for bound in bounds]
     rows = [
         ("optimal gain", f"{solution.gain:.9g}, with room for {room} jobs of each class"),
         ("certificate", f"[{solution.lower:.12g}, {solution.upper:.12g}]"),
-        ("without caps", f"between {shown[0]} and {shown[1]}, proven" if any(bounds) else "nothing is proven"),
+        ("without caps", _proven(cost.gain_lower, cost.gain_upper)),
         *([("", cost.reason)] if cost.reason else []),
         ("time at a cap", f"{cost.at_cap:.2g} of it"),
         *(("rule", f"{name}: {gain:.6g}") for name, gain in rules.items()),
@@ -87,3 +85,9 @@ def _rows(
         ("solved", f"by events, without matrices: {solution.evaluations} policies, {seconds:.1f} s in all"),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def _proven(lower: float | None, upper: float | None) -> str:
+    if lower is None:
+        return "nothing is proven" if upper is None else f"at most {upper:.9g}, proven"
+    return f"at least {lower:.9g}, proven" if upper is None else f"between {lower:.9g} and {upper:.9g}, proven"

@@ -49,6 +49,11 @@ def line_length() -> int:
     return max(40, min(100, shutil.get_terminal_size().columns)) if sys.stdout.isatty() else 80
 
 
+def printable(text: str) -> str:
+    """A text from a file without what could move a terminal's cursor, or worse: ? in its place."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def plural(count: int, noun: str) -> str:
     """1 state, 2 states."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

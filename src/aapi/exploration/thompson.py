@@ -64,8 +64,9 @@ class ThompsonSampling(Exploration):
         steps = float(counts.steps)
         if situation.explored[0] >= self.share * min(steps, math.sqrt(LOAN * steps)) or not survey.affordable:
             return None
-        model, unit = survey.greedy.model, survey.greedy.unit
-        if self.budget is not None and survey.outlook.excess[0].min() > self.budget * unit * math.sqrt(steps + LOAN):
+        model, _, _, unit, free = survey.greedy
+        most = math.inf if self.budget is None or free else self.budget * unit * math.sqrt(steps + LOAN)
+        if survey.outlook.excess[0].min() > most:
             return None
         moments = cast("RewardMoments", situation.memories[self.memory])
         policy, work = _plan_in_a_draw(

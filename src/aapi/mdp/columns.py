@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -39,6 +40,7 @@ LABELS = ("state", "action", "next_state", "terminated")  # all other columns ar
 TEXTS = (".csv", ".tsv", ".txt")
 WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(?:\.0*)?")
 FIRST_LINE = 1 << 16  # bytes in which a heading must end
+NOT_UTF_8 = "{} is not text in UTF-8: save it in that encoding (Excel calls it CSV UTF-8)"
 SHOWN = 10_000  # lines between two steps of the progress bar
 
 
@@ -124,6 +126,8 @@ def read_table(path: str | os.PathLike[str], kind: str) -> Table:
                 return _read(path, layout, csv.reader(_counted(text, advance), delimiter=layout.delimiter))
             except csv.Error as error:
                 raise InvalidInput(f"{path} is not a table ({error})") from None
+            except UnicodeDecodeError:
+                raise InvalidInput(NOT_UTF_8.format(path)) from None
             finally:
                 text.detach()
 
@@ -147,6 +151,8 @@ def _layout(path: str | os.PathLike[str], start: bytes) -> _Layout:
     """What the first line says."""
     if not start.strip():
         raise InvalidInput(f"{path} is empty")
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InvalidInput(NOT_UTF_8.format(path))
     if b"\0" in start:
         raise InvalidInput(f"{path} is not a table of text")
     lines = start.decode("utf-8-sig", errors="replace").splitlines()
@@ -161,6 +167,9 @@ def _layout(path: str | os.PathLike[str], start: bytes) -> _Layout:
     }
     for kind, columns in (("model", MODEL), ("log", LOG)):
         if all(column in places for column in columns):
+            twice = [cells[place] for place in places.values() if headings.count(headings[place]) > 1]
+            if twice:
+                raise InvalidInput(f"{path} has two columns called {short(twice[0])}: remove or rename one")
             return _Layout(kind, delimiter, places, has_heading=True)
     raise InvalidInput(
         f"{path} needs the columns {', '.join(MODEL)} for a model, or {', '.join(LOG)} for a log of transitions; "

@@ -128,7 +128,9 @@ class EstimatedModel:
 
     def _probabilities(self, policy: ArrayLike) -> Array:
         checked = self.model.check_policy(policy)
-        return np.asarray(checked if checked.ndim == 2 else np.eye(self.log.num_actions)[checked])
+        if checked.ndim == 2:
+            return np.asarray(checked)
+        return np.asarray(checked[:, None] == np.arange(self.log.num_actions), dtype=np.float64)
 
     def _start(self, start: int | None) -> int:
         if start is None:

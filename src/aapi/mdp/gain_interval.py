@@ -86,12 +86,13 @@ def gain_interval(cells: Cells, policy: Array, start: int, level: float) -> Gain
         return _unknown(level, f"every step that the policy would take paid the same, {gain:.6g}", (), rare)
     w, n = weights[needed], tries[needed]
     free = n - 1 + IMAGINED
-    spread = (cells.variation(bias)[needed] + IMAGINED * span**2 / 4.0) / free
-    parts = w * w * spread / n
+    spread = (cells.variation(bias)[needed] / span / span + IMAGINED / 4.0) / free
+    parts = w * w * spread / n  # in squares of `span`: their squares neither overflow nor vanish
     variance = float(parts.sum())
     freedom = variance**2 / float((parts**2 / free).sum())
-    margin = float(scipy.special.stdtrit(freedom, 0.5 + 0.5 * level)) * math.sqrt(variance)
-    return GainInterval(gain, gain - margin, gain + margin, level, math.sqrt(variance), (), rare, share)
+    error = span * math.sqrt(variance)
+    margin = float(scipy.special.stdtrit(freedom, 0.5 + 0.5 * level)) * error
+    return GainInterval(gain, gain - margin, gain + margin, level, error, (), rare, share)
 
 
 def _unknown(level: float, reason: str, never: Pairs = (), rare: Pairs = ()) -> GainInterval:

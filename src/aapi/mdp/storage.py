@@ -43,7 +43,10 @@ def refuse_log(path: str | os.PathLike[str]) -> None:
 def read_model_arrays(path: str | os.PathLike[str]) -> Arrays:
     """The arrays of an .npz file, or of P.npy and R.npy: transitions and rewards, or P and R; or an error."""
     if Path(path).suffix.lower() == ".npy":
-        return {"P": read_one_array(path, "a model"), "R": read_one_array(_beside(path), "the rewards of a model")}
+        return {
+            "P": read_one_array(path, "a model"),
+            "R": read_one_array(rewards_beside(path), "the rewards of a model"),
+        }
     arrays = read_arrays(path, "an .npz file", ARRAYS, MOST_BYTES)
     ours = "rewards" in arrays and bool({"transitions", "transitions_data"} & arrays.keys())
     if not ours and not {"P", "R"} <= arrays.keys():
@@ -62,12 +65,12 @@ def write_arrays(path: str | os.PathLike[str], arrays: Arrays) -> None:
 
 def write_pair(path: str | os.PathLike[str], transitions: AnyArray, rewards: AnyArray) -> None:
     """P.npy, and R.npy beside it."""
-    for name, array in ((_beside(path), rewards), (path, transitions)):
+    for name, array in ((rewards_beside(path), rewards), (path, transitions)):
         with atomic_write(name) as file:
             np.save(file, array)
 
 
-def _beside(path: str | os.PathLike[str]) -> Path:
+def rewards_beside(path: str | os.PathLike[str]) -> Path:
     """R.npy for P.npy, and so for every name that ends in P."""
     path = Path(path)
     if not path.stem.endswith("P"):

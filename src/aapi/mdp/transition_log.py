@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from aapi.array_types import AnyArray, Array, Integers, Mask
 
-LARGEST = 1e150  # squares of rewards are added up
+LARGEST = 1e100  # squares of rewards, and of values many times as large, are added up
 PAIRS, MORE = 1_000_000, 10  # pairs of a state and an action that any log may have, and so many for each of its rows
 YES, NO = ("1", "true", "t", "yes", "y"), ("0", "false", "f", "no", "n")
 
