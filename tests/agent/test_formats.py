@@ -37,3 +37,17 @@ def test_format_4_is_read_and_goes_on_by_the_rules_of_today(name, steps):
     agent = aapi.load(SAVED / f"format-4-{name}.aapi", env=env)
     assert agent.num_steps == steps
     assert agent.learn(500).num_steps == steps + 500
+
+
+def test_grids_of_format_4_may_have_had_other_vertices(tmp_path):
+    """They had one at each whole number, however many there were."""
+    with np.load(SAVED / "format-4-grid.aapi") as file:
+        arrays = dict(file)
+    size, actions = arrays["state_q"].shape
+    arrays |= {"state_values": np.zeros(size + 7), "state_q": np.zeros((size + 7, actions))}
+    path = tmp_path / "other.aapi"
+    with path.open("wb") as file:
+        np.savez(file, **arrays)
+    agent = aapi.load(path, env=gymnasium.make("MountainCar-v0"))
+    assert agent.num_steps == 700
+    assert agent.learn(500).num_steps == 1200

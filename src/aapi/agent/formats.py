@@ -79,9 +79,17 @@ def _priced(arrays: Arrays) -> Arrays:
 
 
 def _noticed(description: Description, arrays: Arrays) -> Arrays:
-    """Arrays of format 4, with the noise that learners on a grid did not look at then."""
-    on_grid = description["algorithm"].get("part") == "OptimisticGrid"
-    return {"state_noise": np.array(0.0)} | arrays if on_grid else arrays
+    """Arrays of format 4, of learners on a grid: they did not look at noise then.
+
+    Their plan is left out, and made anew: grids over many whole numbers have other vertices now.
+    """
+    learner, start = description["algorithm"], "state"
+    if learner.get("part") == "Exploring":
+        learner, start = learner["learner"], "state_inner"
+    if learner.get("part") != "OptimisticGrid":
+        return arrays
+    plan = (f"{start}_values", f"{start}_q")
+    return {f"{start}_noise": np.array(0.0)} | {name: array for name, array in arrays.items() if name not in plan}
 
 
 def _renamed(name: str) -> str:

@@ -68,6 +68,9 @@ class OptimisticGridState:
         if not noise >= 0.0:
             raise InvalidInput(f"noise is a variance, and cannot be {noise!r}")
         found = replace(self, memories=memories, k=k, start=start, noise=noise)
+        if not {"values", "q"} & arrays.keys():  # a file of an earlier format
+            values, q = self.learner.plan(found.model, np.zeros(0), noise)
+            return replace(found, values=values, q=q)
         size, actions = found.model.num_vertices, self.space.num_actions
         values, q = check_like(arrays, "values", np.empty(size)), check_like(arrays, "q", np.empty((size, actions)))
         return replace(found, values=values, q=q)

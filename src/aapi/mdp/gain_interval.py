@@ -90,9 +90,9 @@ def gain_interval(cells: Cells, policy: Array, start: int, level: float) -> Gain
     parts = w * w * spread / n  # in squares of `span`: their squares neither overflow nor vanish
     variance = float(parts.sum())
     freedom = variance**2 / float((parts**2 / free).sum())
-    error = span * math.sqrt(variance)
-    margin = float(scipy.special.stdtrit(freedom, 0.5 + 0.5 * level)) * error
-    return GainInterval(gain, gain - margin, gain + margin, level, error, (), rare, share)
+    deviation = span * math.sqrt(variance)
+    margin = float(scipy.special.stdtrit(freedom, 0.5 + 0.5 * level)) * deviation
+    return GainInterval(gain, gain - margin, gain + margin, level, deviation, (), rare, share)
 
 
 def _unknown(level: float, reason: str, never: Pairs = (), rare: Pairs = ()) -> GainInterval:

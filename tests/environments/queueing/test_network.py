@@ -90,3 +90,8 @@ def test_what_is_no_network(changes, message):
 def test_no_six_class_network(classes):
     with pytest.raises(InvalidInput, match="classes must be"):
         six_class_network(classes)
+
+
+def test_a_network_of_very_many_classes_is_refused_at_once():
+    with pytest.raises(InvalidInput, match=r"at most 100000 actions, not about 10\^4771: take fewer stations"):
+        six_class_network(30_000)

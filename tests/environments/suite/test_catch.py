@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from aapi.environments import catch, catch_bounds, catch_ceiling, catch_rules
+from aapi.environments import catch, catch_bounds, catch_ceiling, catch_rules, windy_catch
 from aapi.environments.suite.catch import most_seen
 from aapi.errors import InvalidInput, TooLarge
 from aapi.mdp import policy_values, solve
@@ -208,3 +208,9 @@ def test_too_many_states_for_a_model():
 def test_bad_states(state):
     with pytest.raises(InvalidInput, match=r"state must be what get_state\(\) returned, not "):
         gymnasium.make("aapi/Catch-v0").unwrapped.set_state(state)
+
+
+@pytest.mark.parametrize("make", [catch, windy_catch])
+def test_boards_with_more_states_than_digits_can_be_written_are_refused_at_once(make):
+    with pytest.raises(TooLarge, match=r"rows 100000 and columns 5 make about 10\^778\d\d states, too many"):
+        make(rows=100_000)

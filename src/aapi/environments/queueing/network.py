@@ -43,6 +43,9 @@ class Network:
 
     def __post_init__(self) -> None:
         count = len(self.classes)
+        if (actions := self.num_actions) > MOST_ACTIONS:  # before anything takes long
+            shown = actions if actions < MOST_ACTIONS**2 else f"about 10^{math.log10(actions):.0f}"
+            raise InvalidInput(f"a network has at most {MOST_ACTIONS} actions, not {shown}: take fewer stations")
         for name in ("arrivals", "routing", "costs", "lost_costs"):
             given = vars(self)[name]
             if len(given) != count and (given or name != "lost_costs"):
@@ -65,8 +68,6 @@ class Network:
                 self._check_class(target, "routing")
         for job in range(count):
             self.route(job)  # an error, if it never ends
-        if self.num_actions > MOST_ACTIONS:
-            raise InvalidInput(f"a network has at most {MOST_ACTIONS} actions, not {self.num_actions}")
 
     def _check_class(self, job: int, what: str) -> None:
         if not 0 <= job < len(self.classes):

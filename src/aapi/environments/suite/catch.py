@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -21,6 +22,7 @@ ROWS, COLUMNS, SPAWN = 10, 5, 0.1  # of the board of C-suite
 ACTIONS = ("left", "stay", "right")
 WINDS = ("none", "left", "right")
 MOST_STATES = 2_000_000  # of a model with matrices
+MOST_DIGITS = 20  # of a number of states that is written out
 MOST_SOLVED = 50_000  # states for which `catch_bounds` finds the optimum
 
 Ahead = tuple[int, ...]  # of each column: how many balls fewer a paddle has caught that is there, at the best
@@ -40,12 +42,8 @@ def catch(rows: int = 5, columns: int = COLUMNS, spawn_probability: float = SPAW
     Unichain under every policy, for the board may stay empty; not ergodic, as a paddle need not move.
     """
     check_board(rows, columns, spawn_probability)
-    states = columns * (columns + 1) ** (rows - 1)
-    if states > MOST_STATES:
-        raise TooLarge(
-            f"rows {rows} and columns {columns} make {states:,} states, too many for a model: take fewer rows; "
-            "aapi/Catch-v0 is the environment of any size, and catch_bounds bounds its optimum"
-        )
+    more = "aapi/Catch-v0 is the environment of any size, and catch_bounds bounds its optimum"
+    states = board_states(rows, columns, 1, more)
     model = catch_events(rows, columns, spawn_probability).to_model()
     return board_model(model, *board(np.arange(states), rows, columns))
 
@@ -54,6 +52,18 @@ def check_board(rows: int, columns: int, spawn_probability: float) -> None:
     """Raise an error if there is no such board."""
     at_least(2, rows=rows, columns=columns)
     check_probability(spawn_probability=spawn_probability)
+
+
+def board_states(rows: int, columns: int, winds: int, more: str) -> int:
+    """How many states there are; an error if a model cannot have so many, before powers of any size are computed."""
+    digits = math.log10(winds * columns) + (rows - 1) * math.log10(columns + 1)
+    states = winds * columns * (columns + 1) ** (rows - 1) if digits < MOST_DIGITS else 0
+    if digits >= MOST_DIGITS or states > MOST_STATES:
+        shown = f"{states:,}" if digits < MOST_DIGITS else f"about 10^{digits:.0f}"
+        raise TooLarge(
+            f"rows {rows} and columns {columns} make {shown} states, too many for a model: take fewer rows; {more}"
+        )
+    return states
 
 
 def board(states: Integers, rows: int, columns: int) -> tuple[Integers, Integers]:

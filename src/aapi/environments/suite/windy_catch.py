@@ -10,18 +10,17 @@ from aapi.checks import at_least
 from aapi.environments.suite.catch import (
     ACTIONS,
     COLUMNS,
-    MOST_STATES,
     SPAWN,
     WINDS,
     board,
     board_model,
+    board_states,
     check_board,
     judged,
     landing_rules,
     moved,
     state_number,
 )
-from aapi.errors import TooLarge
 
 if TYPE_CHECKING:
     from aapi.array_types import Array, Integers
@@ -46,12 +45,7 @@ def windy_catch(
     """
     check_board(rows, columns, spawn_probability)
     at_least(1, change_every=change_every)
-    states = len(WINDS) * columns * (columns + 1) ** (rows - 1)
-    if states > MOST_STATES:
-        raise TooLarge(
-            f"rows {rows} and columns {columns} make {states:,} states, too many for a model: take fewer rows; "
-            "aapi/WindyCatch-v0 is the environment of any size"
-        )
+    states = board_states(rows, columns, len(WINDS), "aapi/WindyCatch-v0 is the environment of any size")
     model = windy_events(rows, columns, spawn_probability, 1.0 / change_every).to_model()
     wind, plain = np.divmod(np.arange(states), states // len(WINDS))
     return board_model(model, *board(plain, rows, columns), wind)
