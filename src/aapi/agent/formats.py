@@ -65,7 +65,7 @@ def _with_defaults(described: object, counted: bool) -> object:
 def _priced(arrays: Arrays) -> Arrays:
     """Arrays of a learner that explores, with what files lack that were saved before explorations had a price.
 
-    Files of format 4 lack but the comparison with phases.
+    Files of format 4 lack only the comparison with phases.
     """
     if "state_explored" not in arrays:
         return arrays

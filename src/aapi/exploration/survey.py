@@ -37,7 +37,7 @@ class Outlook:
 
     gain: of the greedy plan, (runs,). values: of that plan, and of acting at random, (runs, 2, states). lost: what
     excursions with a price are believed to have lost, (runs,). work: transitions that plans have looked at, (runs,).
-    recent: of the phases of late, the steps, what they lost by the gaps of the greedy plan, and minus what they earned,
+    recent: of recent phases, the steps, what they lost by the gaps of the greedy plan, and minus what they earned,
     (runs, 3). excess: what excursions that are compared have lost more than that, by either measure, (runs, 2).
     """
 
@@ -61,7 +61,7 @@ class Outlook:
         return replace(self, recent=forgotten * self.recent + [gaps.size, gaps.sum(), -rewards.sum()])
 
     def after_comparison(self, gaps: Array, rewards: Array) -> Outlook:
-        """The same after an excursion of the first run that is compared with the phases of late."""
+        """The same after an excursion of the first run that is compared with recent phases."""
         usual = self.recent[0, 1:] / max(self.recent[0, 0], 1.0)
         more = [gaps.sum(), -rewards.sum()] - gaps.size * usual
         return replace(self, excess=np.maximum(self.excess + more, 0.0))

@@ -37,7 +37,7 @@ class ThompsonSampling(Exploration):
     variance of the pair's rewards and, as if of one visit more, that of its state's or of all rewards; certain rewards
     stay certain. A pair that was never tried is left alone: see `Expeditions`.
 
-    It stops while it has lost more than the phases of late by over budget · unit · √(t + 10⁵) (unit: what a step at
+    It stops while it has lost more than recent phases by over budget · unit · √(t + 10⁵) (unit: what a step at
     random loses), measured both by rewards and by the gaps of the average model. Where draws earn as much as phases do,
     sampling costs nothing; where much is badly known and little of it matters, it ends. budget None: it does not.
     """
