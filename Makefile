@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results untuned rivals settings pictures theory test test-fast js bench interop clean house diagram
+.PHONY: reproduce results untuned rivals models settings pictures theory test test-fast js bench interop clean house diagram
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
@@ -30,6 +30,12 @@ untuned: .venv/.installed
 rivals: .venv/.installed
 	$(BIN)/aapi reproduce rivals --preset paper --runs 10 --seed 1 --out results/rivals
 	$(BIN)/python docs/rivals.py results/rivals
+
+# docs/models.md: how often intervals from logs hold the true gain.
+models: .venv/.installed
+	mkdir -p results
+	$(BIN)/python benchmarks/estimated.py 300 2026 > results/estimated.md
+	$(BIN)/python docs/models.py results/estimated.md
 
 # docs/theory.md and its pictures: every lemma, and what was measured.
 theory: .venv/.installed
