@@ -75,8 +75,8 @@ def main():
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     print(
-        f"{repetitions} logs each, seed {seed}, level 0.95, {OPTIMA} of them for the optimum; covered: of the logs with "
-        "an interval, and of those in which the policy needs no rare pair.\n"
+        f"{repetitions} logs each, seed {seed}, level 0.95, {OPTIMA} of them for the optimum; covered: of the logs "
+        "with an interval, and of those in which the policy needs no rare pair.\n"
     )
     print("| problem | steps | gain of | with an interval | covered | none rare | of these covered | half width |")
     print("|---|---|---|---|---|---|---|---|")
