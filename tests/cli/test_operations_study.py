@@ -16,11 +16,11 @@ FAMILIES = {
     "operations, queues": {
         "criss-cross IL,10", "criss-cross BL,12", "tandem-queue", "n-model", "routing", "admission", "access-control",
     },
-    "operations, medium traffic": {"criss-cross IM,18", "criss-cross BM,20"},
+    "operations, larger": {"criss-cross IM,18", "criss-cross BM,20", "continuing-taxi"},
     "operations, stock and machines": {
         "inventory", "inventory 12,3.0,1", "maintenance", "maintenance 6,2", "car-rental 10",
     },
-    "operations, suite": {"catch 3", "windy-catch 3,3", "continuing-taxi"},
+    "operations, suite": {"catch 3", "windy-catch 3,3"},
 }  # fmt: skip
 FOUR = ["aapi", "greedy, same parts", "ucrl2b, tuned", "differential-q"]
 

@@ -46,15 +46,13 @@ STOCK = replace(
 )  # fmt: skip
 SUITE = replace(
     QUEUES, name="operations, suite",
-    problems=[
-        {"name": "catch", "rows": 3}, {"name": "windy-catch", "rows": 3, "columns": 3}, {"name": "continuing-taxi"},
-    ],
+    problems=[{"name": "catch", "rows": 3}, {"name": "windy-catch", "rows": 3, "columns": 3}],
 )  # fmt: skip
 SMALL_PSRL = replace(QUEUES, name="operations, psrl", problems=SMALL, algorithms=PSRL)
-MEDIUM_TRAFFIC = replace(QUEUES, name="operations, medium traffic", problems=MEDIUM)
+LARGER = replace(QUEUES, name="operations, larger", problems=[*MEDIUM, {"name": "continuing-taxi"}])
 LONG = replace(
     QUEUES, name="operations, criss-cross, long", steps=2_000_000, runs=5, problems=[*LIGHT, *MEDIUM],
     algorithms=[UNTUNED_AAPI],
 )  # fmt: skip
-OPERATIONS = [QUEUES, STOCK, SUITE, SMALL_PSRL, MEDIUM_TRAFFIC, LONG]
-PAPER_ONLY = (MEDIUM_TRAFFIC.name, LONG.name)  # too slow for the quick preset
+OPERATIONS = [QUEUES, STOCK, SUITE, SMALL_PSRL, LARGER, LONG]
+PAPER_ONLY = (LARGER.name, LONG.name)  # too slow for the quick preset
