@@ -59,7 +59,8 @@ def _map(axes, values, colours, labels, *, title, across, up):
     """A map of whole numbers from 0 on, (across, up): the colour of each, and what it means."""
     bounds = np.arange(len(colours) + 1) - 0.5
     shown = mpl.colors.ListedColormap(colours)
-    image = axes.imshow(values.T, origin="lower", cmap=shown, norm=mpl.colors.BoundaryNorm(bounds, len(colours)), aspect="auto")
+    norm = mpl.colors.BoundaryNorm(bounds, len(colours))
+    image = axes.imshow(values.T, origin="lower", cmap=shown, norm=norm, aspect="auto")
     axes.set(title=title, xlabel=across, ylabel=up)
     axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5, integer=True))
     axes.yaxis.set_major_locator(mpl.ticker.MaxNLocator(5, integer=True))

@@ -16,9 +16,9 @@ FAMILIES = {
     "operations, queues": {
         "criss-cross IL,10", "criss-cross BL,12", "tandem-queue", "n-model", "routing", "admission", "access-control",
     },
-    "operations, larger": {"criss-cross IM,18", "criss-cross BM,20", "continuing-taxi"},
+    "operations, larger": {"criss-cross IM,18", "criss-cross BM,20", "car-rental 10", "continuing-taxi"},
     "operations, stock and machines": {
-        "inventory", "inventory 12,3.0,1", "maintenance", "maintenance 6,2", "car-rental 10",
+        "inventory", "inventory 12,3.0,1", "maintenance", "maintenance 6,2",
     },
     "operations, suite": {"catch 3", "windy-catch 3,3"},
 }  # fmt: skip

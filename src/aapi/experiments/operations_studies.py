@@ -41,7 +41,6 @@ STOCK = replace(
     QUEUES, name="operations, stock and machines",
     problems=[
         SMALL[3], {"name": "inventory", "capacity": 12, "demand": 3.0, "lead_time": 1}, *SMALL[4:],
-        {"name": "car-rental", "cars": 10},
     ],
 )  # fmt: skip
 SUITE = replace(
@@ -49,7 +48,10 @@ SUITE = replace(
     problems=[{"name": "catch", "rows": 3}, {"name": "windy-catch", "rows": 3, "columns": 3}],
 )  # fmt: skip
 SMALL_PSRL = replace(QUEUES, name="operations, psrl", problems=SMALL, algorithms=PSRL)
-LARGER = replace(QUEUES, name="operations, larger", problems=[*MEDIUM, {"name": "continuing-taxi"}])
+LARGER = replace(
+    QUEUES, name="operations, larger",
+    problems=[*MEDIUM, {"name": "car-rental", "cars": 10}, {"name": "continuing-taxi"}],
+)  # fmt: skip
 LONG = replace(
     QUEUES, name="operations, criss-cross, long", steps=2_000_000, runs=5, problems=[*LIGHT, *MEDIUM],
     algorithms=[UNTUNED_AAPI],
