@@ -146,7 +146,7 @@ def _exact_table(found):
     for each in found:
         rules = sorted(each["rules"].items(), key=lambda rule: -rule[1])
         size = f"{each['mdp'].num_states:,} × {each['mdp'].num_actions}"
-        listed = "; ".join(f"{rule} {_number(gain)}" for rule, gain in rules)
+        listed = "; ".join(f"{rule}: {_number(gain)}" for rule, gain in rules)
         certificate = f"{each['gain']:.7g} ± {0.5 * each['width']:.0e}"
         lines.append([f"`{each['command']}`", size, certificate, listed, _number(each["random"])])
     yield from table_lines(("problem", "states × actions", "λ_*, certified", "rules", "at random"), lines)
@@ -160,8 +160,11 @@ def _learnt_table(rows, exact, labels):
         mine, each = _of_problem(rows, label), exact[label]
         cells = [_cell(*mine[name]) if name in mine else "" for name in names]
         best = _number(max(each["rules"].values())) if each["rules"] else ""
-        lines.append([label, _number(each["gain"]), best, *cells])
-    yield from table_lines(("problem", "λ_*", "best rule", *(NAMES[name] for name in names)), lines)
+        row, last = mine[OURS]
+        noise = _noise(each, row.plan.steps // 10) / np.sqrt(len(last))
+        lines.append([label, _number(each["gain"]), best, *cells, f"{noise:.1g}"])
+    head = ("problem", "λ_*", "best rule", *(NAMES[name] for name in names), "noise, 1σ")
+    yield from table_lines(head, lines)
 
 
 def _cell(row, last):
@@ -222,15 +225,21 @@ def _long_table(rows, exact):
 
 def _noise(each, steps):
     """The standard deviation of what an optimal policy earns a step in so many, by Poisson's equation."""
-    values = each["solution"].values
-    transitions, bias = values.chain.transitions, each["solution"].bias
-    variance = transitions @ bias**2 - (transitions @ bias) ** 2
-    return float(np.sqrt(values.stationary_distribution @ variance / steps))
+    mdp, solution, outcomes = each["mdp"], each["solution"], each["mdp"].outcomes
+    pairs = np.arange(mdp.num_states) * mdp.num_actions + solution.policy
+    if outcomes is None:  # rewards are given by state and action
+        moves = mdp.transitions.reshape(-1, mdp.num_states)[pairs]
+        first, second = moves @ solution.bias, moves @ solution.bias**2
+    else:
+        ends = outcomes.rewards + solution.bias[outcomes.successors]
+        first, second = (
+            np.bincount(outcomes.pairs, outcomes.probabilities * ends**power)[pairs] for power in (1, 2)
+        )  # fmt: skip
+    return float(np.sqrt(solution.values.stationary_distribution @ (second - first**2) / steps))
 
 
 def _catch():
-    lower, upper = catch_bounds()
-    return f"between {lower:.7f} and {upper:.7f}"
+    return operations_networks.between(*catch_bounds())
 
 
 def _published_runs():
