@@ -48,11 +48,13 @@ def main(folder: str) -> None:
     networks = operations_networks.solved()
     inserts = {
         "runs": [_runs(rows)],
+        "widths": [_widths(rows)],
         "caps": [_caps(networks, exact)],
         "networks": operations_networks.bounds(networks),
         "published": operations_networks.beside_published(networks),
         "published verdict": [operations_networks.verdict(networks)],
         "long": _long_table(rows, exact),
+        "long verdict": [_long_verdict(rows, exact)],
         "catch": [_catch()],
         "published runs": _published_runs(),
         "continuous": _output(template),
@@ -175,10 +177,12 @@ def _verdict(rows, exact, labels, name):
     """On how many problems an algorithm ends close to the optimum, and where it does not."""
     gaps = {}
     for label in labels:
-        _, last = _of_problem(rows, label)[name]
-        gaps[label] = (exact[label]["gain"] - last.mean()) / abs(exact[label]["gain"])
-    far = {label: gap for label, gap in gaps.items() if gap > CLOSE}
-    where = "; ".join(f"{label} {percent(gap)}" for label, gap in sorted(far.items(), key=lambda each: -each[1]))
+        row, last = _of_problem(rows, label)[name]
+        best = exact[label]["gain"]
+        noise = _noise(exact[label], row.plan.steps // 10) / np.sqrt(len(last))
+        gaps[label] = (best - last.mean()) / abs(best), best - last.mean() < 2.0 * noise
+    far = sorted(((gap, label, noisy) for label, (gap, noisy) in gaps.items() if gap > CLOSE), reverse=True)
+    where = "; ".join(f"{label} {percent(gap)}{', within 2σ' * bool(noisy)}" for gap, label, noisy in far)
     called = NAMES[name] if name == OURS else "Greedy policy iteration with the same parts, the control,"
     return (
         f"{called} ends within {100 * CLOSE:.0f} % of λ_* on {len(gaps) - len(far)} of {len(gaps)} problems"
@@ -223,6 +227,18 @@ def _long_table(rows, exact):
     yield from table_lines(head, lines)
 
 
+def _long_verdict(rows, exact):
+    """In which regimes the long runs end close to the optimum."""
+    gaps = {
+        row.plan.problem: last.mean() / exact[row.plan.problem]["gain"] - 1.0
+        for row, last in rows
+        if row.plan.study == LONG.name
+    }
+    far = [label for label, gap in gaps.items() if gap > CLOSE]
+    others = f"; not {', '.join(far)}" if far else ""
+    return f"{len(gaps) - len(far)} of {len(gaps)} end within {100 * CLOSE:.0f} % of the optimum{others}."
+
+
 def _noise(each, steps):
     """The standard deviation of what an optimal policy earns a step in so many, by Poisson's equation."""
     mdp, solution, outcomes = each["mdp"], each["solution"], each["mdp"].outcomes
@@ -251,6 +267,13 @@ def _published_runs():
         for each in PUBLISHED_RUNS
     ]  # fmt: skip
     yield from table_lines(("environment", "steps", "runs", "what learns", "ε", "file"), lines)
+
+
+def _widths(rows):
+    """On how many problems the least width was chosen."""
+    plans = [(row.plan, row.choice["width"]) for row, _ in rows if "width" in row.plan.tuned]
+    least = sum(width == min(choice["width"] for choice in plan.choices) for plan, width in plans)
+    return f"{least} of {len(plans)} problems"
 
 
 def _output(template):
