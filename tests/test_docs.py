@@ -72,7 +72,7 @@ def test_the_python_of_the_page_on_theory_runs():
     exec(compile(code, "theory.md", "exec"), {})  # noqa: S102
 
 
-@pytest.mark.parametrize("name", ["theory", "results", "untuned", "models"])
+@pytest.mark.parametrize("name", ["theory", "results", "untuned", "models", "operations"])
 def test_a_page_that_is_made_has_the_text_of_its_template(name):
     made = (DOCS / f"{name}.md").read_text()
     for text in re.split(r"<!-- .+? -->", (DOCS / f"{name}.template.md").read_text()):
@@ -82,6 +82,12 @@ def test_a_page_that_is_made_has_the_text_of_its_template(name):
 def test_the_python_of_the_page_without_tuning_runs():
     (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "untuned.md").read_text(), re.S)
     exec(compile(code.replace("200_000", "2_000"), "untuned.md", "exec"), {})  # noqa: S102
+
+
+def test_the_python_of_the_page_on_operations_prints_what_it_shows(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "operations.md").read_text(), re.S)
+    exec(compile(code, "operations.md", "exec"), {})  # noqa: S102
+    assert f"```\n{capsys.readouterr().out}```" in (DOCS / "operations.md").read_text()
 
 
 def test_the_python_of_the_page_on_reports_runs(results_folder, monkeypatch):
