@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results untuned rivals settings pictures theory test test-fast js bench interop clean house diagram
+.PHONY: reproduce results untuned rivals operations models settings pictures theory test test-fast js bench interop clean house diagram
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
@@ -30,6 +30,17 @@ untuned: .venv/.installed
 rivals: .venv/.installed
 	$(BIN)/aapi reproduce rivals --preset paper --runs 10 --seed 1 --out results/rivals
 	$(BIN)/python docs/rivals.py results/rivals
+
+# docs/models.md: how often intervals from logs hold the true gain.
+models: .venv/.installed
+	mkdir -p results
+	$(BIN)/python benchmarks/estimated.py 300 2026 > results/estimated.md
+	$(BIN)/python docs/models.py results/estimated.md
+
+# docs/operations.md and its pictures: queues, stock and machines, and a continuing suite.
+operations: .venv/.installed
+	$(BIN)/aapi reproduce operations --preset paper --runs 3 --seed 1 --out results/operations
+	$(BIN)/python docs/operations.py results/operations
 
 # docs/theory.md and its pictures: every lemma, and what was measured.
 theory: .venv/.installed

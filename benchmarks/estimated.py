@@ -1,4 +1,4 @@
-"""How often intervals from logs hold the true gain: python benchmarks/estimated.py [repetitions].
+"""How often intervals from logs hold the true gain: python benchmarks/estimated.py [repetitions [seed]].
 
 For each problem and length of a log, of a behaviour that is uniform at random: two policies that are given, the optimal
 one and the uniform one; and the optimum of the pairs that the log knows, with the policy that is said to be best. Of
@@ -29,14 +29,14 @@ PROBLEMS = {
 }
 
 
-def examine(mdp, steps, repetitions):
+def examine(mdp, steps, repetitions, seed):
     """For each gain asked for: (known, rare, covered, half width) of each log."""
     best, start = solve(mdp), mdp.initial_state
     fixed = {"optimal": best.policy, "uniform": np.full(mdp.rewards.shape, 1.0 / mdp.num_actions)}
     truth = {name: policy_values(mdp, policy).gains[start] for name, policy in fixed.items()}
     found = {name: [] for name in ("optimal", "uniform", "optimum", "chosen policy")}
     for chunk in range(0, repetitions, CHUNK):
-        logs = uniform_logs(mdp, steps, min(CHUNK, repetitions - chunk), [steps, chunk])
+        logs = uniform_logs(mdp, steps, min(CHUNK, repetitions - chunk), [seed, steps, chunk])
         for number in range(len(logs[0])):
             sizes = {"num_states": mdp.num_states, "num_actions": mdp.num_actions}
             model = estimate_model(columns(logs, number), **sizes)
@@ -73,16 +73,17 @@ def row(interval, truth):
 def main():
     """Print the table."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     print(
-        f"{repetitions} logs each, level 0.95, {OPTIMA} of them for the optimum; covered: of the logs with an interval,"
+        f"{repetitions} logs each, seed {seed}, level 0.95, {OPTIMA} of them for the optimum; covered: of the logs "
+        "with an interval, and of those in which the policy needs no rare pair.\n"
     )
-    print("and of those in which the policy needs no rare pair")
     print("| problem | steps | gain of | with an interval | covered | none rare | of these covered | half width |")
     print("|---|---|---|---|---|---|---|---|")
     for name, (mdp, lengths) in PROBLEMS.items():
         for steps in lengths:
             begun = time.perf_counter()
-            found, truth = examine(mdp, steps, repetitions)
+            found, truth = examine(mdp, steps, repetitions, seed)
             for policy, rows in found.items():
                 known, rare, holds, width = (np.array(column) for column in zip(*rows, strict=True))
                 plain = known & ~rare

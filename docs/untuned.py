@@ -43,6 +43,7 @@ def main(folder: str) -> None:
     found = {name: _summary(stores / name, name) for name in ("exploration", "flat", "untuned", "ablation")}
     inserts = {
         **{half: _half(half, summary) for half, summary in halves.items()},
+        "size": [str(len(zoo()))],
         "time": _time([row for summary in halves.values() for row in _complete(summary)]),
         "aims": _aims(halves, _complete(found["exploration"])),
         "exploration": _across(found["exploration"], "aapi sweep studies/exploration.toml"),

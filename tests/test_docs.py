@@ -72,7 +72,7 @@ def test_the_python_of_the_page_on_theory_runs():
     exec(compile(code, "theory.md", "exec"), {})  # noqa: S102
 
 
-@pytest.mark.parametrize("name", ["theory", "results", "untuned"])
+@pytest.mark.parametrize("name", ["theory", "results", "untuned", "models", "operations"])
 def test_a_page_that_is_made_has_the_text_of_its_template(name):
     made = (DOCS / f"{name}.md").read_text()
     for text in re.split(r"<!-- .+? -->", (DOCS / f"{name}.template.md").read_text()):
@@ -84,11 +84,26 @@ def test_the_python_of_the_page_without_tuning_runs():
     exec(compile(code.replace("200_000", "2_000"), "untuned.md", "exec"), {})  # noqa: S102
 
 
+def test_the_python_of_the_page_on_operations_prints_what_it_shows(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "operations.md").read_text(), re.S)
+    exec(compile(code, "operations.md", "exec"), {})  # noqa: S102
+    assert f"```\n{capsys.readouterr().out}```" in (DOCS / "operations.md").read_text()
+
+
 def test_the_python_of_the_page_on_reports_runs(results_folder, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", (DOCS / "report.md").read_text(), re.S)
     monkeypatch.chdir(results_folder)
     exec(compile(code, "report.md", "exec"), {})  # noqa: S102
     assert list((results_folder / "figures").glob("*-one-column.pdf"))
+
+
+def test_the_python_of_the_page_on_models_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.S))
+    found = {}
+    exec(compile(code, "models.md", "exec"), found)  # noqa: S102
+    assert abs(found["solve"](found["model"]).gain - 11.0 / 3.0) < 1e-9
+    assert found["best"].interval.lower < 11.0 / 3.0 < found["best"].interval.upper
 
 
 def test_pictures_that_are_shown_are_there():

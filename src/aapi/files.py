@@ -84,6 +84,9 @@ def uninterrupted() -> Iterator[CtrlC]:
 MOST_BYTES = 1 << 30  # what a compressed file may unpack to, if it is not as large itself
 
 
+FLOAT = 8  # bytes that a number takes in the end, also one of a byte
+
+
 @contextmanager
 def reading(path: str | os.PathLike[str], what: str) -> Iterator[IO[bytes]]:
     """Yield an open file; whatever goes wrong with it, also inside the block, is an error of one line."""
@@ -131,9 +134,12 @@ def read_arrays(
             unpacked = sum(info.file_size for info in found.values())
             if most_bytes is not None and unpacked > max(most_bytes, 2 * os.fstat(file.fileno()).st_size):
                 raise InvalidInput(f"{path} would unpack to {unpacked / 2**30:.1f} GiB, from a file much smaller")
+            floats = 0
             for info in found.values():
                 with archive.open(info) as member:
-                    _check_header(path, member, info.file_size)
+                    floats += FLOAT * _check_header(path, member, info.file_size)
+            if most_bytes is not None and floats > max(most_bytes, FLOAT * os.fstat(file.fileno()).st_size):
+                raise InvalidInput(f"{path} would take {floats / 2**30:.1f} GiB as floats, from a file much smaller")
             arrays = {}
             for name, info in found.items():
                 with archive.open(info) as member:
@@ -162,13 +168,13 @@ def _read_array(file: IO[bytes]) -> AnyArray:
         return np.asarray(npy.read_array(file, allow_pickle=False))
 
 
-def _check_header(path: str | os.PathLike[str], file: IO[bytes], num_bytes: int) -> None:
-    """Raise unless the file is something else, or begins like an array that takes no more than so many bytes."""
+def _check_header(path: str | os.PathLike[str], file: IO[bytes], num_bytes: int) -> int:
+    """How many numbers an array has, 0 of anything else; an error if it claims to take more than so many bytes."""
     from numpy.lib import format as npy
 
     start = file.read(npy.MAGIC_LEN)
     if not start.startswith(npy.MAGIC_PREFIX):
-        return
+        return 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         one = start[len(npy.MAGIC_PREFIX) :] == b"\x01\x00"
@@ -177,3 +183,4 @@ def _check_header(path: str | os.PathLike[str], file: IO[bytes], num_bytes: int)
         raise InvalidInput(f"{path} holds pickled objects, which are never loaded")
     if min(shape, default=0) < 0 or math.prod(shape) * (dtype.itemsize or math.inf) > num_bytes:
         raise ValueError(f"an array claims the shape {shape}")
+    return math.prod(shape) if dtype.kind in "fiub" else 0

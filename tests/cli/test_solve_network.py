@@ -82,10 +82,10 @@ def test_help_lists_the_regimes(capsys):
 
 def test_other_commands_take_a_regime(capsys, tmp_path):
     status, out, err = run(
-        capsys, "run", "criss-cross", "--regime", "IL", "--cap", "3", "--steps", "2000", "--runs", "1", "--json"
+        capsys, "run", "criss-cross", "--regime", "IL", "--cap", "2", "--steps", "400", "--runs", "1", "--json"
     )
     assert (status, err) == (0, "")
-    assert json.loads(out)["optimal_gain"] == pytest.approx(solve(criss_cross("IL", 3)).gain)
+    assert json.loads(out)["optimal_gain"] == pytest.approx(solve(criss_cross("IL", 2)).gain)
     status, out, err = run(capsys, "run", "criss-cross", "--regime", "IH")
     assert (status, out, err.count("\n")) == (2, "", 1)
     study = tmp_path / "study.toml"

@@ -171,3 +171,10 @@ def test_unreadable_places(tmp_path):
     (tmp_path / "model.csv").write_bytes(buffer.getvalue())
     with pytest.raises(InvalidInput, match="is not a table of text"):
         FiniteMDP.load(tmp_path / "model.csv")
+
+
+def test_numbers_of_a_byte_count_as_the_floats_that_they_become(tmp_path):
+    path = tmp_path / "bytes.npz"
+    np.savez_compressed(path, transitions=np.zeros((500, 600, 500), dtype=bool), rewards=np.zeros((500, 600)))
+    with pytest.raises(InvalidInput, match=r"bytes.npz would take 1.1 GiB as floats, from a file much smaller"):
+        FiniteMDP.load(path)

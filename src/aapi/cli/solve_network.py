@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from aapi.mdp import EventSolution
 
 SMALL = 100_000  # states: up to here, gains are as accurate as from matrices, and policies are listed
-# The accuracy of gains, of what the cap costs, and of what rules earn, of small and of large models.
-ACCURACY = (4e-10, 1e-6, 1e-6), (2e-5, 1e-3, 5e-3)
+# The accuracy of gains, of what the cap costs, and of what rules earn, of small and of large models; in large ones,
+# rules are simulated.
+ACCURACY = (4e-10, 1e-6, 1e-6), (2e-5, 1e-3, None)
 WITHOUT_MATRICES = "a network is solved by events, without matrices: ask for --measures"
 
 
@@ -35,7 +36,9 @@ def solve_network(options: argparse.Namespace, capped: CappedNetwork) -> None:
         solution = solve_events(capped.event_model(), exact)
         cost = cap_cost(capped, solution.policy, solution.lower, solution.upper, bound)
         rules = network_rules(options.problem, capped, rule)
-    summary = _summary(capped, solution, cost) | {"rules": dict(rules)}
+    summary = _summary(capped, solution, cost) | {"rules": {name: gain for name, (gain, _) in rules.items()}}
+    if rule is None:
+        summary["rules_half_widths"] = {name: half_width for name, (_, half_width) in rules.items()}
     if options.json:
         print(json.dumps(summary, allow_nan=False))
         return
@@ -71,7 +74,7 @@ def _summary(capped: CappedNetwork, solution: EventSolution, cost: CapCost) -> J
 
 
 def _rows(
-    capped: CappedNetwork, solution: EventSolution, cost: CapCost, rules: dict[str, float], seconds: float
+    capped: CappedNetwork, solution: EventSolution, cost: CapCost, rules: dict[str, tuple[float, float]], seconds: float
 ) -> list[tuple[str, str]]:
     room = ", ".join(map(str, sorted(set(capped.caps))))
     rows = [
@@ -80,7 +83,7 @@ def _rows(
         ("without caps", _proven(cost.gain_lower, cost.gain_upper)),
         *([("", cost.reason)] if cost.reason else []),
         ("time at a cap", f"{cost.at_cap:.2g} of it"),
-        *(("rule", f"{name}: {gain:.6g}") for name, gain in rules.items()),
+        *(("rule", f"{name}: {_gain(*found, capped)}") for name, found in rules.items()),
         ("span of the bias", f"{float(solution.bias.max() - solution.bias.min()):.6g}"),
         ("solved", f"by events, without matrices: {solution.evaluations} policies, {seconds:.1f} s in all"),
     ]
@@ -91,3 +94,8 @@ def _proven(lower: float | None, upper: float | None) -> str:
     if lower is None:
         return "nothing is proven" if upper is None else f"at most {upper:.9g}, proven"
     return f"at least {lower:.9g}, proven" if upper is None else f"between {lower:.9g} and {upper:.9g}, proven"
+
+
+def _gain(gain: float, half_width: float, capped: CappedNetwork) -> str:
+    """What a rule earns: exactly, or simulated."""
+    return f"{gain:.6g}" if capped.num_states <= SMALL else f"{gain:.4g} ± {half_width:.2g}, simulated without caps"

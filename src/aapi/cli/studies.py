@@ -28,6 +28,7 @@ REPRODUCE_EXAMPLES = """examples:
   aapi reproduce rivals                               every algorithm, as published and tuned
   aapi reproduce changing-rewards                     rewards that change: regret in hindsight
   aapi reproduce zoo --half development               many problems: mean and worst share of λ*
+  aapi reproduce operations                           queues, stock, machines, a continuing suite
   aapi reproduce all --preset paper --engine dask --address tcp://10.0.0.1:8786
 
 After an interruption, the same command continues where it stopped.
@@ -64,9 +65,10 @@ def add_reproduce(commands: Commands) -> None:
     )  # fmt: skip
     command.add_argument(
         "figure", nargs="?", default="all",
-        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals", "changing-rewards", "zoo"),
+        choices=("ergodic", "deep-sea", "cartpole", "all", "untuned", "ablation", "rivals", "changing-rewards", "zoo",
+                 "operations"),
         help="default: all, of the paper; beyond it, untuned (AAPI without tuning), ablation (of its parts), rivals, "
-        "changing-rewards (regret in hindsight), and zoo (many problems)",
+        "changing-rewards (regret in hindsight), zoo (many problems), and operations (queues, stock, machines, suite)",
     )  # fmt: skip
     command.add_argument(
         "--preset", choices=("quick", "paper"), default="quick", help="quick (default), or paper: 50 runs"

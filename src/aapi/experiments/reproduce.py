@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from aapi.checks import one_of
+from aapi.experiments.operations_studies import LONG, OPERATIONS, PAPER_ONLY
 from aapi.experiments.paper_studies import ABLATION, CHANGING, FIGURES, SCALED, SCALES, UNTUNED, tuned_algorithms
 from aapi.experiments.rival_studies import MOST_RUNS, RIVAL_STUDIES
 from aapi.experiments.zoo_studies import zoo_studies
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 MORE = {
     "untuned": [UNTUNED, SCALED], "ablation": [ABLATION], "rivals": RIVAL_STUDIES, "changing-rewards": [CHANGING],
+    "operations": OPERATIONS,
 }  # fmt: skip
 TUNING_SEED_OFFSET = 777  # added to the seed
 
@@ -47,8 +49,8 @@ def reproduction(
     """The studies behind a figure or all of the paper's: figures, one η for all problems, rewards on other scales.
 
     figure: also `untuned`, AAPI without tuning against tuned rivals; `ablation`, every part of it exchanged;
-        `rivals`, all other algorithms, as published and tuned; `changing-rewards`, regret in hindsight; and `zoo`,
-        many problems.
+        `rivals`, all other algorithms, as published and tuned; `changing-rewards`, regret in hindsight; `zoo`, many
+        problems; and `operations`, queues, stock, machines and a continuing suite.
     runs: in place of the preset's. seed: of the reported runs; tuning runs have another one.
     half: of the zoo. The one for reporting is for that alone.
     """
@@ -57,8 +59,12 @@ def reproduction(
     chosen = PRESETS[preset]
     studies = zoo_studies(half) if figure == "zoo" else MORE.get(figure)
     if studies is not None:
-        tuning_runs = 1 if chosen.shorter > 1 else None
-        return [_resized(study, chosen, _run_count(study, chosen, runs), tuning_runs, seed) for study in studies]
+        quick = chosen.shorter > 1
+        return [
+            _resized(study, chosen, _run_count(study, chosen, runs), 1 if quick else None, seed)
+            for study in studies
+            if not (quick and study.name in PAPER_ONLY)
+        ]
     algorithms, count = tuned_algorithms(chosen.points), chosen.runs if runs is None else runs
     figures = [
         replace(_resized(study, chosen, count, chosen.tuning_runs, seed), algorithms=algorithms)
@@ -77,7 +83,7 @@ def reproduction(
 def _run_count(study: Study, preset: Preset, given: int | None) -> int:
     """As many runs as are wanted; fewer of what takes a minute each."""
     wanted = given if given is not None else min(study.runs, 5) if preset.shorter > 1 else study.runs
-    return min(wanted, MOST_RUNS.get(study.name, wanted))
+    return min(wanted, (MOST_RUNS | {LONG.name: LONG.runs}).get(study.name, wanted))
 
 
 def _resized(study: Study, preset: Preset, runs: int | None, tuning_runs: int | None, seed: int) -> Study:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from aapi.environments.queueing import CappedNetwork, IndexRule
     from aapi.mdp import FiniteMDP
 
+EVENTS = 30_000_000  # that rules are simulated for
 # The functions of aapi.environments that take a model and return rules by name: one action for each state.
 RULES = {
     "admission": "admission_rules",
@@ -32,18 +33,30 @@ def rules_of(name: str, mdp: FiniteMDP) -> Mapping[str, Integers]:
     return rules
 
 
-def network_rules(name: str, capped: CappedNetwork, accuracy: float) -> dict[str, float]:
-    """The gains of the rules for a network, in its capped model, up to ± accuracy; of criss-cross, also a threshold."""
-    from aapi.environments.queueing import best_threshold, standard_rules
+def network_rules(name: str, capped: CappedNetwork, accuracy: float | None) -> dict[str, tuple[float, float]]:
+    """The gains of the rules for a network, and ± of each; of criss-cross, also of the best threshold.
+
+    Exact up to ± accuracy in the capped model; if accuracy is None, simulated without caps, with the same random
+    numbers for all, and ± half of the interval of 95 %.
+    """
+    from aapi.environments.queueing import best_threshold, simulate, standard_rules
     from aapi.mdp import solve_events
 
-    jobs = capped.jobs()
+    jobs = None if accuracy is None else capped.jobs()
+    found: dict[str, tuple[float, float]] = {}
 
     def gain(rule: IndexRule) -> float:
-        return solve_events(capped.under(rule(jobs)), accuracy).gain
+        if jobs is None or accuracy is None:
+            simulated = simulate(capped.network, rule, EVENTS)
+            found[rule.name] = -simulated.mean, simulated.half_width
+        else:
+            found[rule.name] = solve_events(capped.under(rule(jobs)), accuracy).gain, accuracy
+        return found[rule.name][0]
 
-    gains = {rule.name: gain(rule) for rule in standard_rules(capped.network)}
+    rules = standard_rules(capped.network)
+    for rule in rules:
+        gain(rule)
+    names = [rule.name for rule in rules]
     if name == "criss-cross":
-        best, earned = best_threshold(capped.network, gain)
-        gains[best.name] = earned
-    return gains
+        names.append(best_threshold(capped.network, gain)[0].name)
+    return {name: found[name] for name in names}
