@@ -97,6 +97,10 @@ def test_the_python_of_the_page_on_reports_runs(results_folder, monkeypatch):
     assert list((results_folder / "figures").glob("*-one-column.pdf"))
 
 
+def test_the_table_of_the_page_on_models_is_there():
+    assert (DOCS / "models.md").read_text().count("| river-swim 6 |") >= 10
+
+
 def test_the_python_of_the_page_on_models_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "models.md").read_text(), re.S))

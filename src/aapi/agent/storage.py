@@ -18,7 +18,7 @@ from aapi.checks import at_least, check_indices, check_like
 from aapi.environments.continuing import Continuing
 from aapi.environments.copies import copies_of
 from aapi.errors import AapiError, InvalidInput, one_line
-from aapi.files import atomic_write, read_arrays
+from aapi.files import MOST_BYTES, atomic_write, read_arrays
 from aapi.learners.learner import LONGEST
 from aapi.learners.state import restored, stored
 from aapi.registry import part_from_json, part_to_json
@@ -112,7 +112,7 @@ def load(
 
     algorithm, features: needed only if the agent has parts of your own, which a file cannot hold.
     """
-    arrays = read_arrays(path, "a saved agent")
+    arrays = read_arrays(path, "a saved agent", most_bytes=MOST_BYTES)
     description = _read_description(path, arrays)
     try:
         description["exact"] = description["format"] == FORMAT  # others may hold more than is needed
@@ -134,7 +134,7 @@ def made_environment(
     path: str | os.PathLike[str], name: str | None, make: Callable[..., Env], **arguments: object
 ) -> Continuing:
     """An environment like the one that the agent in a file learnt in. `make` makes it, from its id, or from `name`."""
-    described = _read_description(path, read_arrays(path, "a saved agent")).get("env")
+    described = _read_description(path, read_arrays(path, "a saved agent", ["agent"], MOST_BYTES)).get("env")
     if not isinstance(described, dict) or not (name or isinstance(described.get("id"), str)):
         raise InvalidInput(f"{path} does not say which environment it learnt in: give its id")
     if name is None and ":" in described["id"]:  # which would import a module that the file names
@@ -162,7 +162,7 @@ def made_environment(
 
 def copies_made(path: str | os.PathLike[str]) -> tuple[int, bool]:
     """How many copies of an environment the agent in a file learns in, and whether each has a process of its own."""
-    description = _read_description(path, read_arrays(path, "a saved agent"))
+    description = _read_description(path, read_arrays(path, "a saved agent", ["agent"], MOST_BYTES))
     number, env = description.get("copies", 1), description.get("env")
     at_least(1, copies=number)
     return number, bool(isinstance(env, dict) and env.get("processes"))

@@ -179,10 +179,17 @@ def _layout(path: str | os.PathLike[str], start: bytes) -> _Layout:
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        _number(cell)
     except ValueError:
         return False
     return True
+
+
+def _number(cell: str) -> float:
+    """A number as other programs write it: without Python's underscores."""
+    if "_" in cell:
+        raise ValueError
+    return float(cell)
 
 
 def _read(path: str | os.PathLike[str], layout: _Layout, rows: Iterator[Sequence[str]]) -> Table:
@@ -211,7 +218,7 @@ def _read(path: str | os.PathLike[str], layout: _Layout, rows: Iterator[Sequence
             column.append(code)
         for name, values in numbers.items():
             try:
-                values.append(float(row[places[name]]))
+                values.append(_number(row[places[name]]))
             except ValueError:
                 raise InvalidInput(f"{path}, line {line}: the {name} {short(row[places[name]])} is no number") from None
         lines.append(line)

@@ -53,8 +53,8 @@ class EventModel:
         at_least(0, initial_state=initial_state)
         if num_states > MOST_STATES or initial_state >= num_states:
             raise InvalidInput(
-                f"a model has at most {MOST_STATES} states, and starts in one of them: {num_states} states, "
-                f"initial_state {initial_state}"
+                f"a model has at most {MOST_STATES} states, and starts in one of them, not {num_states} states with "
+                f"initial_state {initial_state}: take smaller caps or sizes"
             )
         self.num_states, self.num_actions, self.initial_state = int(num_states), int(num_actions), int(initial_state)
         self.events = events

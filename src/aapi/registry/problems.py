@@ -169,11 +169,16 @@ def make_network(name: str, sizes: Sizes, word: Callable[[str], str] = str) -> C
     return _made(make, name, sizes, word)
 
 
+def _listed(words: list[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def _check_sizes(name: str, sizes: Sizes, word: Callable[[str], str]) -> None:
     takes = PROBLEMS.get(name, {})
     for option in sorted(sizes.keys() - takes.keys()):
         what = "has one size" if name in PROBLEMS else "is a file, which has its size in it"
-        takes_what = f"takes {' and '.join(map(word, takes))}, not" if takes else f"{what}: drop"
+        takes_what = f"takes {_listed(list(map(word, takes)))}, not" if takes else f"{what}: drop"
         raise InvalidInput(f"{name} {takes_what} {word(option)}")
 
 
