@@ -22,6 +22,7 @@ untuned: .venv/.installed
 	$(BIN)/aapi reproduce untuned --preset paper --seed 1 --out results/untuned
 	$(BIN)/aapi sweep studies/exploration.toml --out results/exploration
 	$(BIN)/aapi sweep studies/flat.toml --out results/flat
+	$(BIN)/aapi sweep studies/aims.toml --out results/aims
 	$(BIN)/aapi reproduce ablation --preset paper --out results/ablation
 	$(BIN)/aapi figures results/ablation --format png
 	$(BIN)/python docs/untuned.py results

@@ -185,7 +185,10 @@ def test_bits_depend_on_the_seed_alone():
     mdp = chain().with_noise(1.0)
     whole = aapi.run(aapi.AAPI(), mdp, 5000, 7, threads=1).rewards
     assert (aapi.run(aapi.AAPI(), mdp, 5000, 7, threads=3).rewards == whole).all()
-    assert (aapi.run(aapi.AAPI(), mdp, 5000, 2, first_run=5).rewards == whole[5:]).all()
+    last = aapi.run(aapi.AAPI(), mdp, 5000, 2, first_run=5).rewards
+    most = last.shape[1]  # of phases; other runs may have more
+    assert (last == whole[5:, :most]).all()
+    assert not whole[5:, most:].any()
     for learner in (aapi.learners.UCRL2B(), aapi.learners.PSRL(rewards="normal"), aapi.learners.DifferentialQ()):
         assert np.isfinite(aapi.run(learner, mdp, 2000, 2).rewards).all()
 
