@@ -96,3 +96,16 @@ def test_what_never_changes_makes_no_grid_coarser():
     line = np.linspace(0.0, 1.0, 30)
     seen = np.stack([line, np.full(30, 0.3), np.full(30, 1e300)], axis=1)
     assert lay_grid(seen).sides.tolist() == [50, 1, 1]
+
+
+def test_vertices_are_counted_along_what_is_interpolated():
+    random = np.random.default_rng(1)
+    rows, angles = random.normal(size=(400, 3)), random.uniform(-3.0, 3.0, size=400)
+    whole = random.integers(0, 4, size=(400, 2)).astype(float)
+    seen = np.column_stack([rows, np.cos(angles), np.sin(angles), whole, np.full(400, 0.3)])
+    extent = layout.Extent.of(seen)
+    assert layout.num_interpolated(lay_grid(seen), extent) == 8.0**4  # three numbers and an angle
+    assert layout.num_interpolated(lay_grid(whole), layout.Extent.of(whole)) == 1.0
+    crowded = np.minimum(random.geometric(0.3, size=(5000, 4)) - 1, 20).astype(float)
+    grid = lay_grid(crowded)
+    assert layout.num_interpolated(grid, layout.Extent.of(crowded)) == np.prod(grid.sides)

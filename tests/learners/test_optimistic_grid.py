@@ -97,6 +97,17 @@ def test_the_plan_solves_its_equation():
             assert row[a] == pytest.approx(mine, abs=0.02 * spread)
 
 
+@pytest.mark.parametrize(("numbers", "share"), [(1, 1.0), (4, 1.0), (5, 12_500 / (6**5 * 3)), (6, 12_500 / (5**6 * 3))])
+def test_bonuses_are_smaller_on_grids_too_large_to_be_tried(numbers, share):
+    """Of what was never met: Q = .995 V̄ + share · (½ sd/0.1 + ½ σ/√0.1)."""
+    line = Line(space=box(-1.0, 1.0, np.float64, numbers))
+    state = aapi.Agent(aapi.OptimisticGrid(sweeps=3000), line, seed=5).learn(900).session.state
+    spread, visits = state.model.steps.rewards[-180:].std(), state.model.counts.visits
+    typical = (visits.reshape(-1, 3).sum(axis=1) * state.values).sum() / 900
+    bonuses = 0.5 * spread / 0.1 + 0.5 * np.sqrt(state.noise / 0.1)
+    assert state.q[0] == pytest.approx(0.995 * typical + share * bonuses, abs=0.02 * spread)
+
+
 def test_noise_is_what_single_steps_return_around_what_was_predicted():
     agent = aapi.Agent(aapi.OptimisticGrid(phase_length=200), Line(), seed=1).learn(200)
     first = agent.session.state

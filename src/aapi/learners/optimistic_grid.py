@@ -17,6 +17,7 @@ from aapi.learners.learner import Learner, Phase
 from aapi.learners.state import restored
 from aapi.memory import Interpolate, empty_memories, remember
 from aapi.memory.interpolated import SUCCESSOR
+from aapi.memory.layout import num_interpolated
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ PRIOR = 0.01  # visits of each pair that led to a mean reward and a mean value
 FEWEST = 0.1  # what visits count at the least, in the bonus
 PRECISE = 1e-3  # of the spread of rewards, up to which values are computed
 FORGET = 0.1  # of what was known of noise, with each phase
+TRIED = 12_500  # pairs of vertices and actions that time is enough to try; of 4 numbers and 3 actions there are 12,288
 AFRESH = 4  # how many times as many sweeps where the grid was laid anew
 
 
@@ -86,6 +88,9 @@ class OptimisticGrid(Learner[OptimisticGridState]):
     over new steps, before they are learnt from. Constants added to rewards, and factors, change nothing. It is greedy
     in one plan after the other, and so not Algorithm 1: on vectors that explored too little, and sums of Q-functions
     need a grid that stays.
+
+    Both bonuses are multiplied by min(1, 12,500/P) for the P pairs of the grid along numbers that are interpolated: on
+    six of them P is about 60,000, and to try all of that takes longer than what it could gain is worth.
 
     phase_length: steps between two plans. bonus: of a pair, for each visit that it has not had, in standard deviations
     of the last fifth of rewards: for what was never tried. noise_bonus: of a pair, in standard errors of what was seen
@@ -158,9 +163,10 @@ class OptimisticGrid(Learner[OptimisticGridState]):
         limit = int(self.sweeps) * (1 if len(values) else AFRESH)
         ends = np.searchsorted(counts.keys, np.arange(size * actions + 1) * SUCCESSOR)
         mean = counts.earned.sum() / counts.visits.sum()
+        hope = min(1.0, TRIED / (num_interpolated(model.grid, model.extent) * actions))
         _iterate(
-            ends, counts.keys, counts.weights, counts.visits, counts.earned, mean, float(self.bonus) * spread,
-            float(self.noise_bonus) * math.sqrt(noise), float(self.discount), limit, PRECISE * spread, start, q,
+            ends, counts.keys, counts.weights, counts.visits, counts.earned, mean, hope * float(self.bonus) * spread,
+            hope * float(self.noise_bonus) * math.sqrt(noise), float(self.discount), limit, PRECISE * spread, start, q,
         )  # fmt: skip
         return start, q
 

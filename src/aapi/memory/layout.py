@@ -90,6 +90,12 @@ def lay_grid(extent: Extent, seen: Array) -> Grid:
     )  # fmt: skip
 
 
+def num_interpolated(grid: Grid, extent: Extent) -> float:
+    """How many vertices a grid has along the numbers that are interpolated: Π_j sides[j], met or not."""
+    table = extent.whole[grid.first] & (grid.sides == (extent.high - extent.low)[grid.first] + 1.0)
+    return float(np.prod(grid.sides[~table], dtype=np.float64))
+
+
 def _crowded(extent: Extent, seen: Array) -> bool:
     """Whether the whole numbers made so many different vectors that each would be seen too rarely."""
     numbers = (seen - extent.low)[:, extent.whole].astype(np.int64)
