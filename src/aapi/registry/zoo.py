@@ -4,9 +4,12 @@ One half is for development. The other one is for reporting: nothing is chosen b
 both halves, near variants in different ones. What was seen when the zoo was put together is for development.
 
 Taxi in the rain, lottery 0.005, slippery CliffWalking, inventory 12, late, and N-model 8 were in the reporting half
-until the default learner was mended because of them, and are for development now. In their place came twelve problems
-that no learner had run on: near variants of these five, and seven of kinds that the development half does not have (key
-maze, tree, polling, repair shop, pricing, battery and Pig).
+until the default learner was mended because of them, and are for development now. In their place came near variants of
+these five, and seven problems of kinds that the development half does not have (key maze, tree, polling, repair shop,
+pricing, battery and Pig), written by someone who ran no learner on them.
+
+`SEEN` were among the trials by which the learner was mended, though nobody knew when they were put here: what is
+reported says so, and gives numbers without them.
 """
 
 from __future__ import annotations
@@ -121,6 +124,10 @@ ZOO = {
     "lottery 0.01, far": _reporting("noise", 200_000, "lottery", length=8, chance=0.01),
     "Pig": _reporting("noise", 100_000, "pig", sides=6),
 }
+
+
+# Of the reporting half: two are what trials used, and of the inventory trials had all but the largest order, 8 for 10.
+SEEN = ("Taxi in light rain", "slippery CliffWalking, goal 200", "inventory 15, late")
 
 
 def zoo(half: str | None = None) -> dict[str, ZooProblem]:
