@@ -131,8 +131,8 @@ def _half(half, summary):
     if len(unseen) < len(places):
         yield ""
         yield (
-            f"**Not all of these were unseen.** {', '.join(SEEN)} were among the trials by which `AAPI()` was mended (of "
-            f"the inventory, with another largest order). Without them: {_verdict(unseen, best, OURS)} "
+            f"**Not all of these were unseen.** {', '.join(SEEN)} were among the trials by which `AAPI()` was "
+            f"mended (of the inventory, with another largest order). Without them: {_verdict(unseen, best, OURS)} "
             f"{_verdict(unseen, best, CONTROL)}"
         )
 

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aapi.experiments.paper_studies import PARTS, UNTUNED_AAPI, Table
-from aapi.experiments.rival_studies import RIVALS_TUNED
+from aapi.experiments.paper_studies import UNTUNED_AAPI, Table
 from aapi.experiments.study import Study
-
-ALGORITHMS: list[Table] = [
-    UNTUNED_AAPI,
-    {"name": "greedy", "label": "greedy, same parts", **PARTS},
-    {"name": "ucrl2b", "label": "ucrl2b, tuned", **RIVALS_TUNED["ucrl2b"], "tune": ["width"]},
-    {"name": "differential-q"},
-]
-PSRL: list[Table] = [{"name": "psrl", "label": "psrl, tuned", "rewards": ["known", "normal"], "tune": ["rewards"]}]
+from aapi.experiments.zoo_studies import ALGORITHMS, PSRL
 
 # Caps at which the optimum is within 1e-3 of that with the default caps.
 LIGHT: list[Table] = [
@@ -34,7 +26,8 @@ SMALL: list[Table] = [  # where PSRL, which is slow where there are many states,
     {"name": "maintenance", "levels": 6, "machines": 2},
 ]
 QUEUES = Study(
-    name="operations, queues", steps=200_000, runs=20, tuning_runs=2, diagnostics=False, algorithms=ALGORITHMS,
+    name="operations, queues", steps=200_000, runs=20, tuning_runs=2, diagnostics=False,
+    algorithms=[*ALGORITHMS, {"name": "differential-q"}],
     problems=[*LIGHT, {"name": "tandem-queue"}, {"name": "n-model"}, *SMALL[:3]],
 )  # fmt: skip
 STOCK = replace(

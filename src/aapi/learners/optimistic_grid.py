@@ -163,10 +163,10 @@ class OptimisticGrid(Learner[OptimisticGridState]):
         limit = int(self.sweeps) * (1 if len(values) else AFRESH)
         ends = np.searchsorted(counts.keys, np.arange(size * actions + 1) * SUCCESSOR)
         mean = counts.earned.sum() / counts.visits.sum()
-        hope = min(1.0, TRIED / (num_interpolated(model.grid, model.extent) * actions))
+        share = min(1.0, TRIED / (num_interpolated(model.grid, model.extent) * actions))
         _iterate(
-            ends, counts.keys, counts.weights, counts.visits, counts.earned, mean, hope * float(self.bonus) * spread,
-            hope * float(self.noise_bonus) * math.sqrt(noise), float(self.discount), limit, PRECISE * spread, start, q,
+            ends, counts.keys, counts.weights, counts.visits, counts.earned, mean, share * float(self.bonus) * spread,
+            share * float(self.noise_bonus) * math.sqrt(noise), float(self.discount), limit, PRECISE * spread, start, q,
         )  # fmt: skip
         return start, q
 

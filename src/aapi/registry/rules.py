@@ -42,21 +42,13 @@ def network_rules(name: str, capped: CappedNetwork, accuracy: float | None) -> d
     from aapi.environments.queueing import best_threshold, simulate, standard_rules
     from aapi.mdp import solve_events
 
-    jobs = None if accuracy is None else capped.jobs()
-    found: dict[str, tuple[float, float]] = {}
-
-    def gain(rule: IndexRule) -> float:
-        if jobs is None or accuracy is None:
+    def gain(rule: IndexRule) -> tuple[float, float]:
+        if accuracy is None:
             simulated = simulate(capped.network, rule, EVENTS)
-            found[rule.name] = -simulated.mean, simulated.half_width
-        else:
-            found[rule.name] = solve_events(capped.under(rule(jobs)), accuracy).gain, accuracy
-        return found[rule.name][0]
+            return -simulated.mean, simulated.half_width
+        return solve_events(capped.under(rule(capped.jobs())), accuracy).gain, accuracy
 
-    rules = standard_rules(capped.network)
-    for rule in rules:
-        gain(rule)
-    names = [rule.name for rule in rules]
+    rules = [*standard_rules(capped.network)]
     if name == "criss-cross":
-        names.append(best_threshold(capped.network, gain)[0].name)
-    return {name: found[name] for name in names}
+        rules.append(best_threshold(capped.network, lambda rule: gain(rule)[0])[0])
+    return {rule.name: gain(rule) for rule in rules}
