@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         UCRL2B,
         AdaptiveFTRL,
         CentredQ,
+        Conservative,
         DifferentialQ,
         DifferentialSarsa,
         Exploring,
@@ -64,9 +65,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _LEARNERS = (
-    "AAPI", "AdaptiveFTRL", "CentredQ", "DifferentialQ", "DifferentialSarsa", "Exploring", "GreedyAPI", "IMEDRL",
-    "KLUCRL", "Learner", "OOMD", "OptimisticGrid", "OptimisticQ", "PSRL", "PolicyIteration", "Politex", "RLSVI",
-    "RLearning", "RMAX", "RVIQ", "SCAL", "UCRL2", "UCRL2B", "Uniform", "play",
+    "AAPI", "AdaptiveFTRL", "CentredQ", "Conservative", "DifferentialQ", "DifferentialSarsa", "Exploring", "GreedyAPI",
+    "IMEDRL", "KLUCRL", "Learner", "OOMD", "OptimisticGrid", "OptimisticQ", "PSRL", "PolicyIteration", "Politex",
+    "RLSVI", "RLearning", "RMAX", "RVIQ", "SCAL", "UCRL2", "UCRL2B", "Uniform", "play",
 )  # fmt: skip
 _HOME = {
     "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
@@ -87,6 +88,7 @@ __all__ = [
     "AdaptiveFTRL",
     "Agent",
     "CentredQ",
+    "Conservative",
     "DifferentialQ",
     "DifferentialSarsa",
     "Exploring",

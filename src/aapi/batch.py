@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
 import time
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from aapi.approximation import Linear, QSpace, Tabular
-from aapi.checks import at_least
+from aapi.checks import at_least, check_indices
 from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.features import Coordinates, Features, Fourier, OneHot, VectorFeatures
@@ -28,6 +29,8 @@ from aapi.simulation.data import NO_GRID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
+
+    from numpy.typing import ArrayLike
 
     from aapi.array_types import Array, Integers
     from aapi.environments import ChangingRewards
@@ -50,6 +53,7 @@ def run(
     *,
     first_run: int = 0,
     features: Features | VectorFeatures | None = None,
+    rule: ArrayLike | None = None,
     threads: int = 1,
     chunk: int | None = None,
     grid: Sequence[int] | Integers | None = None,
@@ -64,6 +68,8 @@ def run(
 
     features: how Q-functions are represented; by default the model's coordinates where it has some (DeepSea), else
         one-hot; for continuous problems, the Fourier basis of order 4.
+    rule: of finite problems, what a rule of thumb does in each state, or a table (states, actions) of its
+        probabilities, for `Conservative` learners.
     grid: steps at which the curves are taken; by default about 300, evenly and geometrically spaced.
     record: keep policies, Q̂, temperatures, surprises and predictions of every phase; of finite problems only.
     callback: called after each phase of a chunk with the steps so far and the average rewards so far, one for each run
@@ -78,7 +84,7 @@ def run(
         raise InvalidInput(f"record keeps tables of finite problems, and {env.name} has no such tables")
     if record and num_runs > 1 and not learner.lockstep:
         raise InvalidInput("record needs phases of the same length in all runs, and this learner's differ: num_runs=1")
-    simulate = simulator(env, features, seed, steps)
+    simulate = simulator(env, features, seed, steps, rule)
     if chunk is not None:
         at_least(1, chunk=chunk)
     size = 1 if not learner.lockstep else -(-num_runs // threads) if chunk is None else chunk
@@ -107,17 +113,36 @@ def run(
 
 def simulator(
     env: Problem, features: Features | VectorFeatures | None = None, seed: int = 0,
-    grid: Integers = NO_GRID,
+    grid: Integers = NO_GRID, rule: ArrayLike | None = None,
 ) -> Callable[[Sequence[int]], Simulation]:  # fmt: skip
     """A function that makes the simulation of a chunk of runs, for whoever wants to see phase after phase:
 
     for phase in play(learner, simulator(env)([0]), num_steps): …
     """
     space = space_of(env, features)
+    if rule is not None:
+        space = with_rule(space, rule)
     if isinstance(env, ContinuousProblem):
         return lambda runs: ContinuousSimulation(env, cast("Linear", space), seed, runs, grid)
     tables = functools.cache(transition_tables)
     return lambda runs: FiniteSimulation(env, cast("Tabular", space), tables(env.dynamics), seed, runs, grid)
+
+
+def with_rule(space: QSpace, rule: ArrayLike) -> QSpace:
+    """The same space with a rule of thumb: an action for each state, or a table of probabilities."""
+    space.require_countable("a rule given as a table needs")
+    given = np.asarray(rule)
+    if given.shape == (space.rows,) and given.dtype.kind in "iu":
+        check_indices(given, space.num_actions, "the actions of the rule")
+        given = np.eye(space.num_actions)[given]
+    if given.shape != (space.rows, space.num_actions):
+        raise InvalidInput(
+            f"a rule is an action for each of {space.rows} states, or a table {(space.rows, space.num_actions)} of "
+            f"probabilities, not {given.dtype} of shape {given.shape}"
+        )
+    found = copy.copy(space)
+    found.rule = space.check_policy(given[None], 1)
+    return found
 
 
 def space_of(env: Problem, features: Features | VectorFeatures | None = None) -> QSpace:

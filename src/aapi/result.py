@@ -198,7 +198,7 @@ class PhaseRecorder:
         self.next_policy = phase.next_policy
         if phase.exploring is not None:
             self.explored += data.steps * phase.exploring
-        else:
+        if phase.exploring is None or self.policy is None:
             self.policy = phase.policy
         if evaluated:
             self.weights.append(phase.weight)

@@ -97,6 +97,7 @@ class QSpace(ABC):
     countable: whether states can be counted. model: the dynamics, where they are known.
     state_shape, state_dtype: of one state in arrays of states: a number, or a vector.
     copies: of the environment that a run goes round: its step t and its step t + copies are of the same one.
+    rule: a rule of thumb to act beside, as a policy, if there is one.
     """
 
     rows: int
@@ -107,6 +108,7 @@ class QSpace(ABC):
     state_dtype: type
     model: FiniteMDP | None = None
     copies: int = 1
+    rule: Policy = None
 
     def shape(self, runs: int) -> tuple[int, int, int]:
         """The shape of the Q-functions of so many runs."""

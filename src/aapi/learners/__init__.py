@@ -1,6 +1,7 @@
 """The learners: Algorithm 1 and its settings, exploration around a learner, their rivals, and acting at random."""
 
 from aapi.learners.aapi import AAPI
+from aapi.learners.conservative import Conservative
 from aapi.learners.exploring import Exploring
 from aapi.learners.imed_rl import IMEDRL
 from aapi.learners.learner import Learner, LearnerState, Phase, Session, play
@@ -30,6 +31,7 @@ __all__ = [
     "UCRL2B",
     "AdaptiveFTRL",
     "CentredQ",
+    "Conservative",
     "DifferentialQ",
     "DifferentialSarsa",
     "Exploring",

@@ -135,6 +135,14 @@ class Exploring(Learner[ExploringState]):
         after = ExploringState(state.space, inner, data.time, state.explored, state.outlook)
         return self._with_excursion(after, data, self._parts, Ended(data, phase=True)), replace(phase, data=data)
 
+    def off_policy(self, space: QSpace) -> bool:
+        """If the learner can learn from others."""
+        return self.learner.off_policy(space)
+
+    def learn_from(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
+        """The learner's; an exploration that is due stays due."""
+        return replace(state, inner=self.learner.learn_from(state.inner, data, behaviour), start=data.time)
+
     def observe(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
         """Remember data that another policy made."""
         return replace(state, inner=self.learner.observe(state.inner, data, behaviour))

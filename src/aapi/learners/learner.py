@@ -104,6 +104,17 @@ class Learner(ABC, Generic[S]):
     def update(self, state: S, data: PhaseData) -> tuple[S, Phase]:
         """Learn from the data of the stretch that `act` asked for. It may use the arrays of the state it is given."""
 
+    def off_policy(self, space: QSpace) -> bool:
+        """Whether it can learn from what other policies did, by `learn_from`."""
+        return False
+
+    def learn_from(self, state: S, data: PhaseData, behaviour: Policy) -> S:
+        """Learn from a stretch in which another policy acted, or its own for less than it asked: a phase of it.
+
+        It may use the arrays of the state it is given. The next stretch begins at data.time.
+        """
+        raise InvalidInput(cannot_learn_from_others(self))
+
     def observe(self, state: S, data: PhaseData, behaviour: Policy) -> S:
         """Remember data that another policy made, and learn nothing else from it."""
         return with_memories(state, remember(state.memories, data, behaviour))
@@ -143,6 +154,14 @@ class Learner(ABC, Generic[S]):
     def count_phases(self, num_steps: int, space: QSpace, gap: int = 0) -> int:
         """How many whole phases there are in so many steps, `gap` steps apart; about, if that depends on data."""
         return max(1, num_steps // 1000) if self.schedule is None else self.schedule.count(num_steps, space, gap)
+
+
+def cannot_learn_from_others(learner: object) -> str:
+    """The message for learners that learn only from what they did themselves."""
+    return (
+        f"{learner!r} learns only from what its own policies do: AAPI() on tables, or on vectors, GreedyAPI and AAPI "
+        "with evaluate=LSTD() or SelfConsistent(), and the model-based learners learn from others, too"
+    )
 
 
 def with_memories(state: S, memories: Memories) -> S:

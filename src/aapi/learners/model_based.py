@@ -104,11 +104,19 @@ class ModelBased(Learner[EpisodeState]):
 
     def update(self, state: EpisodeState, data: PhaseData) -> tuple[EpisodeState, Phase]:
         """Count what was seen, and plan."""
-        memories = remember(state.memories, data, state.policy)
+        after = self.learn_from(state, data, state.policy)
+        return after, Phase(after.k, state.policy, data, after.policy, after.q_hat)
+
+    def off_policy(self, space: QSpace) -> bool:
+        """A model is of steps, whoever took them."""
+        return True
+
+    def learn_from(self, state: EpisodeState, data: PhaseData, behaviour: Policy) -> EpisodeState:
+        """Count what was seen, and plan."""
+        memories = remember(state.memories, data, behaviour)
         after = replace(state, k=state.k + 1, memories=memories, start=data.time, length=data.steps)
         plan = self.plan(after, data.streams)
-        planned = replace(after, q_hat=plan.q_hat, gain=plan.gain, gap=float(plan.gap), policy=plan.policy)
-        return planned, Phase(after.k, state.policy, data, plan.policy, plan.q_hat)
+        return replace(after, q_hat=plan.q_hat, gain=plan.gain, gap=float(plan.gap), policy=plan.policy)
 
 
 def counts_of(state: EpisodeState) -> Counts:

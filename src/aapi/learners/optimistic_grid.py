@@ -21,7 +21,7 @@ from aapi.memory.layout import num_interpolated
 from aapi.simulation import Stretch
 
 if TYPE_CHECKING:
-    from aapi.approximation import QSpace
+    from aapi.approximation import Policy, QSpace
     from aapi.array_types import Array, Arrays
     from aapi.memory import InterpolatedModel, Memories
     from aapi.simulation import PhaseData
@@ -135,13 +135,20 @@ class OptimisticGrid(Learner[OptimisticGridState]):
 
     def update(self, state: OptimisticGridState, data: PhaseData) -> tuple[OptimisticGridState, Phase]:
         """Count what was seen, and plan anew."""
-        before, noise = state.policy, self._noise(state, data)
-        memories = remember(state.memories, data, before)
+        after = self.learn_from(state, data, state.policy)
+        return after, Phase(after.k, state.policy, data, after.policy)
+
+    def off_policy(self, space: QSpace) -> bool:
+        """A model is of steps, whoever took them."""
+        return True
+
+    def learn_from(self, state: OptimisticGridState, data: PhaseData, behaviour: Policy) -> OptimisticGridState:
+        """Count what was seen, and plan anew."""
+        noise, memories = self._noise(state, data), remember(state.memories, data, behaviour)
         after = replace(state, k=state.k + 1, memories=memories, start=data.time, noise=noise)
         relaid = after.model.grid is not state.model.grid
         values, q = self.plan(after.model, np.zeros(0) if relaid else state.values, noise)
-        after = replace(after, values=values, q=q)
-        return after, Phase(after.k, before, data, after.policy)
+        return replace(after, values=values, q=q)
 
     def _noise(self, state: OptimisticGridState, data: PhaseData) -> float:
         """The mean over phases, later ones counting more, of the variance of r + discount · V(y) − Q(x, a)."""

@@ -11,7 +11,7 @@ from aapi.checks import finite
 from aapi.errors import InvalidInput
 from aapi.evaluation import Evaluation, as_evaluation
 from aapi.improvement import Leader, PreviousEstimate, as_learning_rate, as_side_information
-from aapi.learners.learner import Learner, Phase
+from aapi.learners.learner import Learner, Phase, cannot_learn_from_others
 from aapi.memory import Experience, empty_memories, remember
 from aapi.schedules import as_schedule
 from aapi.simulation import Stretch
@@ -87,13 +87,29 @@ class PolicyIteration(Learner[PolicyIterationState]):
 
     def update(self, state: PolicyIterationState, data: PhaseData) -> tuple[PolicyIterationState, Phase]:
         """Lines 6 to 9: from the data D_k of policy π_k to π_{k+1}."""
+        return self._improve(state, data, state.policy)
+
+    def off_policy(self, space: QSpace) -> bool:
+        """If its evaluation can evaluate a policy by what others did."""
+        return self._parts.evaluate.for_space(space).off_policy
+
+    def learn_from(self, state: PolicyIterationState, data: PhaseData, behaviour: Policy) -> PolicyIterationState:
+        """Lines 6 to 9, where another policy acted than π_k, which is evaluated."""
+        if not self.off_policy(state.space):
+            raise InvalidInput(cannot_learn_from_others(self))
+        return self._improve(state, data, behaviour)[0]
+
+    def _improve(
+        self, state: PolicyIterationState, data: PhaseData, behaviour: Policy
+    ) -> tuple[PolicyIterationState, Phase]:  # fmt: skip
+        """From the data D_k, which `behaviour` made, to π_{k+1}."""
         space, k, (schedule, evaluate, learning_rate, side_information) = state.space, state.k + 1, self._parts
         evaluate = evaluate.for_space(space)
         # What phases k and k + 1 count: 1, if all are of one length.
         weight, next_weight = schedule.weight(k, state.start, space), schedule.weight(k + 1, data.time, space)
         if schedule.shortest_phase is None or space.copies > 1:  # else that is known beforehand
             _check_length(evaluate, data.steps, space.copies)
-        seen = Experience(space, data, remember(state.memories, data, state.policy), state.prediction)
+        seen = Experience(space, data, remember(state.memories, data, behaviour), state.prediction)
         estimate = evaluate.estimate(state.policy, seen, f"the evaluation of phase {k}")  # line 6: Q̂_k by G
         q_hat = estimate.q_hat
         surprise = state.surprise.add(k, q_hat, state.prediction, weight, data.streams)  # ‖Q̂_k − M_k‖

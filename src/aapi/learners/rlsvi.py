@@ -92,7 +92,16 @@ class RLSVI(Learner[RLSVIState]):
 
     def update(self, state: RLSVIState, data: PhaseData) -> tuple[RLSVIState, Phase]:
         """A draw from all past data, and the policy that is greedy in it."""
-        memories = remember(state.memories, data, state.policy)
+        after = self.learn_from(state, data, state.policy)
+        return after, Phase(after.k, state.policy, data, after.policy, state.q_hat)
+
+    def off_policy(self, space: QSpace) -> bool:
+        """Steps are steps, whoever took them."""
+        return True
+
+    def learn_from(self, state: RLSVIState, data: PhaseData, behaviour: Policy) -> RLSVIState:
+        """A draw from all past data, and the policy that is greedy in it."""
+        memories = remember(state.memories, data, behaviour)
         past = Experience(state.space, data, memories).recall(KeepTransitions(int(self.memory)))
         discount = 1.0 - 1.0 / self.horizon if self.form == "discounted" else 1.0
         sweeps = Sweeps(
@@ -100,5 +109,4 @@ class RLSVI(Learner[RLSVIState]):
         )
         q_hat = past.draw_q(state.space, sweeps, data.streams)
         policy = state.space.softmax(q_hat, 0.0)
-        after = RLSVIState(state.k + 1, memories, state.space, data.time, q_hat, policy)
-        return after, Phase(after.k, state.policy, data, policy, state.q_hat)
+        return RLSVIState(state.k + 1, memories, state.space, data.time, q_hat, policy)

@@ -89,6 +89,7 @@ PARTS: dict[str, dict[str, str]] = {
     "learner": {
         "policy-iteration": "aapi.learners.policy_iteration:PolicyIteration",
         "exploring": "aapi.learners.exploring:Exploring",
+        "conservative": "aapi.learners.conservative:Conservative",
         **LEARNERS,
     },
     "features": {
