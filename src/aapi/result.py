@@ -13,7 +13,7 @@ from aapi.environments import ContinuousProblem
 from aapi.errors import DoesNotExist, InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import dot
-from aapi.mdp import solve
+from aapi.mdp import FiniteMDP, policy_values, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from aapi.environments import ChangingRewards
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
-    from aapi.mdp import FiniteMDP
     from aapi.simulation import PhaseData
 
 
@@ -147,6 +146,17 @@ class Result:
     def regret(self) -> Array:
         """Σ_{s≤t} (λ_* − r_s) at each step t of the grid, (runs, grid); λ_* is that of `best_gains`."""
         return np.asarray(self.best_gains * self.grid - self.cumulated)
+
+    @cached_property
+    def learnt_gains(self) -> Array:
+        """The long-run average reward of what each run has learnt, `next_policy`, from the initial state: exactly.
+
+        (runs,). It is free of the luck of the last steps, and of what exploration costs. Of finite problems alone.
+        """
+        if not isinstance(self.env, FiniteMDP):
+            raise DoesNotExist(f"policies are evaluated exactly in finite models, and {self.env.name} is none")
+        gains = [policy_values(self.env, policy).gains for policy in self.next_policy]
+        return np.stack(gains)[:, self.env.initial_state]
 
     def average_reward_since(self, fraction: float) -> Array:
         """The average reward of each run after `fraction` of its steps; 0.9 for the last tenth."""

@@ -12,6 +12,7 @@ from stores import wait_until
 import aapi
 from aapi.environments import deep_sea, ergodic
 from aapi.evaluation import MonteCarlo
+from aapi.mdp import policy_values
 
 
 def test_json_is_what_the_library_gives(capsys):
@@ -31,6 +32,8 @@ def test_json_is_what_the_library_gives(capsys):
     assert facts["optimal_gain"] == pytest.approx(1.5)
     assert facts["regret"]["mean"] == pytest.approx(5000 * (1.5 - average.mean()))
     assert facts["last_tenth"] == result.average_reward_since(0.9).mean()
+    learnt = [policy_values(deep_sea(6), policy).gains[0] for policy in result.next_policy]
+    assert facts["learnt_gain"] == {"mean": np.mean(learnt), "std": np.std(learnt, ddof=1), "worst": min(learnt)}
     assert (facts["runs"], facts["steps"]) == (5, 5000)
     assert facts["steps_per_second"] == pytest.approx(25_000 / facts["seconds"])
 

@@ -34,6 +34,7 @@ EXAMPLES = """examples:
   aapi run cartpole --features fourier:4 --runs 10 --threads 2
   aapi run river-swim --algorithm rlsvi --ridge 0.1 --json
 """
+MOST_EVALUATED = 100_000  # states of all runs together, in which policies learnt are evaluated
 
 
 def add_run(commands: Commands) -> None:
@@ -78,6 +79,7 @@ def _summary(result: Result) -> JsonObject:
         "regret": {"mean": float(result.regret[:, -1].mean()), "std": _std(result.regret[:, -1])},
         "last_tenth": float(last_tenth.mean()),
         "last_tenth_std": _std(last_tenth),
+        "learnt_gain": _learnt_summary(result),
         "explored": float(result.explored.mean()),
         "surprise": result.mean_surprise,
         "conditioning": None if result.conditioning is None else float(result.conditioning.max()),
@@ -86,6 +88,19 @@ def _summary(result: Result) -> JsonObject:
         "seconds": result.seconds,
         "steps_per_second": _speed(result),
     }
+
+
+def _learnt_gains(result: Result) -> NDArray[np.float64] | None:
+    """What the policies learnt earn, exactly; None where there is no model, or evaluating them would take long."""
+    from aapi.mdp import FiniteMDP
+
+    small = isinstance(result.env, FiniteMDP) and result.env.num_states * len(result.runs) <= MOST_EVALUATED
+    return result.learnt_gains if small else None
+
+
+def _learnt_summary(result: Result) -> JsonObject | None:
+    gains = _learnt_gains(result)
+    return None if gains is None else {"mean": float(gains.mean()), "std": _std(gains), "worst": float(gains.min())}
 
 
 def _speed(result: Result) -> float:
@@ -123,6 +138,14 @@ def _share(result: Result, earned: float) -> str:
         of_what = "of the way from acting at random to the optimum"
     differ = best - start > 1e-9 * max(abs(best), abs(start))
     return f", {(earned - start) / (best - start):.1%} {of_what}" if differ else ""
+
+
+def _learnt(result: Result) -> Iterator[tuple[str, str]]:
+    """A row about the policies learnt."""
+    gains = _learnt_gains(result)
+    if gains is not None:
+        worst = f"; worst {gains.min():.5g}" if len(gains) > 1 else ""
+        yield "policy learnt", f"earns {_mean_and_std(gains)} in the long run, by the model{worst}"
 
 
 def _diagnostics(result: Result) -> Iterator[tuple[str, str]]:
@@ -165,6 +188,7 @@ def _show(options: argparse.Namespace, result: Result, settings: Settings) -> No
         ("runs", f"{len(result.runs)}, of {result.num_steps} steps; means ± standard deviations over runs"),
         ("average reward", f"{_mean_and_std(average)}{share}; worst run {average.min():.5g}"),
         ("last tenth", _mean_and_std(result.average_reward_since(0.9))),
+        *_learnt(result),
         _optimum(result),
         ("regret", _mean_and_std(result.regret[:, -1])),
         *_diagnostics(result),

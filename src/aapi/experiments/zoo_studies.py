@@ -18,6 +18,7 @@ ALGORITHMS: list[Table] = [
 PSRL: list[Table] = [{"name": "psrl", "label": "psrl, tuned", "rewards": ["known", "normal"], "tune": ["rewards"]}]
 ZOO_STUDIES = {half: (f"zoo, {half}", f"zoo, {half}, psrl") for half in HALVES}
 MOST_STATES = 200  # for PSRL
+MOST_ZOO_RUNS = {psrl: 10 for _, psrl in ZOO_STUDIES.values()}  # it is slow
 
 
 def zoo_studies(half: str) -> list[Study]:
