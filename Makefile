@@ -17,8 +17,8 @@ results: .venv/.installed
 
 # docs/untuned.md: AAPI without tuning, against tuned rivals, on both halves of the zoo; what exploration and η do.
 untuned: .venv/.installed
-	for half in reporting development; do \
-	  $(BIN)/aapi reproduce zoo --half $$half --preset paper --runs 10 --seed 1 --out results/zoo-$$half || exit; done
+	$(BIN)/aapi reproduce zoo --half reporting --preset paper --runs 50 --seed 2 --out results/zoo-reporting
+	$(BIN)/aapi reproduce zoo --half development --preset paper --runs 10 --seed 1 --out results/zoo-development
 	$(BIN)/aapi reproduce untuned --preset paper --seed 1 --out results/untuned
 	$(BIN)/aapi sweep studies/exploration.toml --out results/exploration
 	$(BIN)/aapi sweep studies/flat.toml --out results/flat
@@ -41,7 +41,8 @@ models: .venv/.installed
 # docs/operations.md and its pictures: queues, stock and machines, and a continuing suite.
 operations: .venv/.installed
 	$(BIN)/aapi reproduce operations --preset paper --runs 3 --seed 1 --out results/operations
-	$(BIN)/python docs/operations.py results/operations
+	$(BIN)/python benchmarks/learnt_queues.py > results/learnt-queues.md
+	$(BIN)/python docs/operations.py results/operations results/learnt-queues.md
 
 # docs/theory.md and its pictures: every lemma, and what was measured.
 theory: .venv/.installed

@@ -1,6 +1,7 @@
 """Write docs/operations.md: the text of docs/operations.template.md, with exact solutions and what a store holds.
 
-make operations, or, from a store that is there: python docs/operations.py FOLDER
+make operations, or, from a store that is there, and what benchmarks/learnt_queues.py printed: python docs/operations.py
+FOLDER FILE
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from aapi.environments import catch_bounds
 from aapi.environments.queueing import criss_cross_network, n_model_network
 from aapi.environments.suite.published import PUBLISHED_RUNS
 from aapi.experiments import Store, summarise
-from aapi.experiments.operations_studies import LARGER, LIGHT, LONG, MEDIUM, OPERATIONS, QUEUES, STOCK, SUITE
+from aapi.experiments.operations_studies import LARGER, LIGHT, MEDIUM, OPERATIONS, QUEUES, STOCK, SUITE
 from aapi.mdp import policy_values, solve
 from aapi.registry.problems import make_problem
 from aapi.registry.rules import network_rules, rules_of
@@ -40,7 +41,7 @@ FAMILIES = {
 }
 
 
-def main(folder: str) -> None:
+def main(folder: str, learnt: str) -> None:
     """Fill the template in, and draw the pictures."""
     rows = _rows(folder)
     template = (HERE / "operations.template.md").read_text()
@@ -53,8 +54,7 @@ def main(folder: str) -> None:
         "networks": operations_networks.bounds(networks),
         "published": operations_networks.beside_published(networks),
         "published verdict": [operations_networks.verdict(networks)],
-        "long": _long_table(rows, exact),
-        "long verdict": [_long_verdict(rows, exact)],
+        "long": [Path(learnt).read_text().strip()],
         "catch": [_catch()],
         "published runs": _published_runs(),
         "continuous": _output(template),
@@ -85,8 +85,8 @@ def _last_tenth(steps, cumulated):
 
 
 def _of_problem(rows, label):
-    """The rows of a problem by algorithm, without the long runs."""
-    found = ((row, last) for row, last in rows if row.plan.problem == label and row.plan.study != LONG.name)
+    """The rows of a problem by algorithm."""
+    found = ((row, last) for row, last in rows if row.plan.problem == label)
     return {row.plan.algorithm: (row, last) for row, last in found}
 
 
@@ -210,33 +210,6 @@ def _caps(networks, exact):
         for table in (*LIGHT, *MEDIUM)
     )
     return f"at most {most:.0e}"
-
-
-def _long_table(rows, exact):
-    """AAPI alone, for two million steps; jobs."""
-    lines = []
-    for row, last in rows:
-        if row.plan.study == LONG.name:
-            each = exact[row.plan.problem]
-            noise = _noise(each, row.plan.steps // 10) / np.sqrt(len(last))
-            lines.append([
-                row.plan.problem, f"{row.plan.steps:,}", f"{-each['gain']:.4f}", f"{-row.averages.mean():.4f}",
-                f"{-last.mean():.4f}", percent(last.mean() / each["gain"] - 1.0), percent(noise / -each["gain"]),
-            ])  # fmt: skip
-    head = ("problem", "steps", "optimal jobs", "jobs, whole run", "jobs, last tenth", "above the optimum", "noise, 1σ")
-    yield from table_lines(head, lines)
-
-
-def _long_verdict(rows, exact):
-    """In which regimes the long runs end close to the optimum."""
-    gaps = {
-        row.plan.problem: last.mean() / exact[row.plan.problem]["gain"] - 1.0
-        for row, last in rows
-        if row.plan.study == LONG.name
-    }
-    far = [label for label, gap in gaps.items() if gap > CLOSE]
-    others = f"; not {', '.join(far)}" if far else ""
-    return f"{len(gaps) - len(far)} of {len(gaps)} end within {100 * CLOSE:.0f} % of the optimum{others}."
 
 
 def _noise(each, steps):

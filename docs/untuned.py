@@ -118,9 +118,10 @@ def _half(half, summary):
     places, best, plan = _by_problem(rows), best_tuned(rows), rows[0].plan
     left_out, fewest = all_problems - len(places), min(row.plan.runs for row in rows)
     yield (
-        f"{len(places)} problems, {plan.runs} runs of each with seed {plan.seed}, {fewest} of PSRL; each rival has one setting "
-        f"tuned on {plan.tuning_runs} other runs of each problem. Mean share of λ* (where λ* ≤ 0, of the way to it from acting "
-        "at random) and (worst run); ratio: `AAPI()` to the best tuned rival; lost: runs of `AAPI()` below half of "
+        f"{len(places)} problems, {plan.runs} runs of each with seed {plan.seed}, {fewest} of PSRL; each rival has one "
+        f"setting tuned on {plan.tuning_runs} other runs of each problem. Mean share of λ* (where λ* ≤ 0, of the way "
+        "to it from acting at random) and (worst run); ratio: `AAPI()` to the best tuned rival; lost: runs of `AAPI()` "
+        "below half of "
         "their mean."
     )
     if left_out:

@@ -40,8 +40,6 @@ def test_every_family_has_ours_the_control_and_rivals():
     assert all(study.seed != study.tuning_seed for study in studies.values())
     psrl = labels(studies["operations, psrl"])
     assert (len(psrl), set(map(tuple, psrl.values()))) == (len(SMALL), {("psrl, tuned",)})
-    long = studies["operations, criss-cross, long"]
-    assert (long.steps, set(map(tuple, labels(long).values()))) == (2_000_000, {("aapi",)})
     tuned = {cell.algorithm: len(cell.candidates) for study in studies.values() for cell in study.cells()}
     assert tuned == {**dict.fromkeys(FOUR, 1), "ucrl2b, tuned": 5, "psrl, tuned": 2}
 
@@ -57,9 +55,7 @@ def test_the_quick_preset_is_light():
     assert paper.keys() - quick.keys() == set(PAPER_ONLY)
     assert {(study.runs, study.tuning_runs) for study in quick.values()} == {(5, 1)}
     assert {problem["steps"] for study in quick.values() for problem in study.problems} == {40_000}
-    assert {name: study.runs for name, study in paper.items() if study.runs != 9} == {
-        "operations, criss-cross, long": 5
-    }
+    assert {study.runs for study in paper.values()} == {9}
 
 
 @pytest.mark.parametrize("table", [*LIGHT, *MEDIUM], ids=lambda table: table["regime"])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from aapi.experiments.paper_studies import UNTUNED_AAPI, Table
 from aapi.experiments.study import Study
 from aapi.experiments.zoo_studies import ALGORITHMS, PSRL
+
+if TYPE_CHECKING:
+    from aapi.experiments.paper_studies import Table
 
 # Caps at which the optimum is within 1e-3 of that with the default caps.
 LIGHT: list[Table] = [
@@ -45,9 +48,5 @@ LARGER = replace(
     QUEUES, name="operations, larger",
     problems=[*MEDIUM, {"name": "car-rental", "cars": 10}, {"name": "continuing-taxi"}],
 )  # fmt: skip
-LONG = replace(
-    QUEUES, name="operations, criss-cross, long", steps=2_000_000, runs=5, problems=[*LIGHT, *MEDIUM],
-    algorithms=[UNTUNED_AAPI],
-)  # fmt: skip
-OPERATIONS = [QUEUES, STOCK, SUITE, SMALL_PSRL, LARGER, LONG]
-PAPER_ONLY = (LARGER.name, LONG.name)  # too slow for the quick preset
+OPERATIONS = [QUEUES, STOCK, SUITE, SMALL_PSRL, LARGER]
+PAPER_ONLY = (LARGER.name,)  # too slow for the quick preset

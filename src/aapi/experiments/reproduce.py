@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from aapi.checks import one_of
-from aapi.experiments.operations_studies import LONG, OPERATIONS, PAPER_ONLY
+from aapi.experiments.operations_studies import OPERATIONS, PAPER_ONLY
 from aapi.experiments.paper_studies import ABLATION, CHANGING, FIGURES, SCALED, SCALES, UNTUNED, tuned_algorithms
 from aapi.experiments.rival_studies import MOST_RUNS, RIVAL_STUDIES
 from aapi.experiments.zoo_studies import MOST_ZOO_RUNS, zoo_studies
@@ -83,8 +83,7 @@ def reproduction(
 def _run_count(study: Study, preset: Preset, given: int | None) -> int:
     """As many runs as are wanted; fewer of what takes a minute each."""
     wanted = given if given is not None else min(study.runs, 5) if preset.shorter > 1 else study.runs
-    most = MOST_RUNS | MOST_ZOO_RUNS | {LONG.name: LONG.runs}
-    return min(wanted, most.get(study.name, wanted))
+    return min(wanted, (MOST_RUNS | MOST_ZOO_RUNS).get(study.name, wanted))
 
 
 def _resized(study: Study, preset: Preset, runs: int | None, tuning_runs: int | None, seed: int) -> Study:
