@@ -154,7 +154,7 @@ class Result:
         (runs,). It is free of the luck of the last steps, and of what exploration costs. Of finite problems alone.
         """
         if not isinstance(self.env, FiniteMDP):
-            raise DoesNotExist(f"policies are evaluated exactly in finite models, and {self.env.name} is none")
+            raise DoesNotExist(f"policies are evaluated exactly in finite models, and {self.env!r} is none")
         gains = [policy_values(self.env, policy).gains for policy in self.next_policy]
         return np.stack(gains)[:, self.env.initial_state]
 

@@ -367,7 +367,7 @@ def test_what_goes_wrong_in_the_middle_leaves_the_checkpoint(capsys, room, name,
         ("rooms:Open-v0 --features fourier --low 0,0,0 --high 1", "--low must be a number or 2 numbers"),
         ("NoSuch-v0", "there is no environment 'NoSuch-v0'"),
         ("CartPole-v77", "there is no environment 'CartPole-v77'"),
-        ("nomodule:Room-v0", "there is no environment 'nomodule:Room-v0': No module named 'nomodule'"),
+        ("nomodule:Room-v0", "could not import 'nomodule': no nomodule.py in"),
         ("rooms:NoSuch-v0", "there is no environment 'rooms:NoSuch-v0'"),
         (
             "deep-sea",

@@ -8,6 +8,7 @@ import signal
 from typing import TYPE_CHECKING, Any, cast
 
 from aapi.errors import InvalidInput
+from aapi.registry.user_code import import_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
 
 
 def make_environment(name: str, /, **arguments: object) -> Env:
-    """The environment of that id; `module:Id-v0` imports the module first."""
+    """The environment of that id; `module:Id-v0` imports the module first, also from the folder one stands in."""
     import warnings
 
     import gymnasium
 
+    module, colon, _ = name.partition(":")
+    if module and colon:
+        import_module(module)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an old version is the user's choice, and what fails says so itself

@@ -1,0 +1,48 @@
+"""Code of the user's: a module in the folder one stands in, or an installed one."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from aapi.errors import InvalidInput, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def import_module(name: str) -> Any:
+    """The module of that name; what is installed comes before the folder one stands in."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # at the end: a file random.py must not take the place of Python's own
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        where = f"no {name}.py in {Path.cwd().name}/, and none is installed" if error.name == name else str(error)
+        raise InvalidInput(f"could not import {name!r}: {where}") from None
+    except Exception as error:
+        raise InvalidInput(f"could not import {name!r}: {one_line(error)}") from error
+    own, found = Path(here, *name.split(".")).with_suffix(".py"), getattr(module, "__file__", None)
+    if own.is_file() and (found is None or not own.samefile(found)):
+        raise InvalidInput(f"{own.name} has the name of an installed module: give it another name")
+    return module
+
+
+def load_function(name: str) -> Callable[..., Any]:
+    """What `module:function` stands for."""
+    module_name, _, function = name.partition(":")
+    if not (module_name and function):
+        raise InvalidInput(f"give module:function, such as shop:threshold for threshold in shop.py, not {name!r}")
+    module = import_module(module_name)
+    found = getattr(module, function, None)
+    if not callable(found):
+        names = sorted(
+            each for each, value in vars(module).items()
+            if callable(value) and not each.startswith("_") and getattr(value, "__module__", None) == module.__name__
+        )  # fmt: skip
+        have = f"it has {', '.join(names)}" if names else "it defines none"
+        raise InvalidInput(f"{module_name} has no function {function!r}: {have}")
+    return cast("Callable[..., Any]", found)
