@@ -1,3 +1,5 @@
+import dataclasses
+
 import gymnasium
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ from gymnasium.utils.env_checker import check_env
 import aapi
 from aapi.environments import drawing
 from aapi.environments.queueing import (
+    CappedNetwork,
     Network,
     c_mu,
     criss_cross_network,
@@ -16,6 +19,7 @@ from aapi.environments.queueing import (
 from aapi.environments.queueing.env import CrissCrossEnv, NetworkEnv, SixClassEnv
 from aapi.environments.queueing.pictures import SHOWN, network_picture, network_text
 from aapi.errors import InvalidInput
+from aapi.mdp import policy_values
 
 
 def play(env, rule, steps, seed):
@@ -57,6 +61,19 @@ def test_the_mean_reward_is_minus_the_average_cost(network, exact):
     batches = rewards.reshape(50, -1).mean(axis=1)
     assert batches.mean() == pytest.approx(-exact, abs=3.0 * batches.std(ddof=1) / np.sqrt(50))
     assert batches.std() / np.sqrt(50) < 0.06 * exact
+
+
+def test_with_caps_it_is_the_finite_model():
+    network = dataclasses.replace(criss_cross_network("BH").network, lost_costs=(2.0, 3.0, 1.0))
+    capped, rule = CappedNetwork(network, (3, 2, 4)), longest_queue(network)
+    env = NetworkEnv(network, caps=(3, 2, 4))
+    assert env.observation_space == gymnasium.spaces.Box(np.zeros(3, int), np.array([3, 2, 4]), dtype=np.int64)
+    exact = policy_values(capped.model(), rule(capped.jobs())).gains[0]
+    batches = play(env, rule, 100_000, 0).reshape(50, -1).mean(axis=1)
+    assert batches.mean() == pytest.approx(exact, abs=3.0 * batches.std(ddof=1) / np.sqrt(50))
+    assert batches.std() / np.sqrt(50) < 0.06 * -exact
+    with pytest.raises(InvalidInput, match="caps must be one for each of 3 classes"):
+        NetworkEnv(network, caps=(3, 2))
 
 
 @pytest.mark.parametrize(

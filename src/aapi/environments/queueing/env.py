@@ -1,4 +1,4 @@
-"""Networks as Gymnasium environments: no caps, no ends, and whole numbers of jobs as observations."""
+"""Networks as Gymnasium environments: no ends, and whole numbers of jobs as observations."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from aapi.environments.problem_env import ProblemEnv, check_action
+from aapi.environments.queueing.capped import CappedNetwork
 from aapi.environments.queueing.criss_cross import criss_cross_network
 from aapi.environments.queueing.n_model import n_model_network
 from aapi.environments.queueing.pictures import network_picture, network_text
@@ -19,6 +20,8 @@ from aapi.environments.queueing.six_class import six_class_network
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from aapi.array_types import Integers
@@ -30,17 +33,22 @@ MOST_JOBS = 2**31 - 1  # of a class: a bound that spaces ask for
 
 
 class NetworkEnv(ProblemEnv):
-    """Any network that some policy keeps stable. A step is an event of the uniformised process.
+    """Any network: without caps, if some policy keeps it stable, or with room for caps[k] jobs of class k.
+
+    A step is an event of the uniformised process. A job that finds no room is lost, and costs what `lost_costs` says.
 
     The observation is the number of jobs of each class. The reward is minus their cost per unit of time, so that the
     average reward is minus the average cost: the average number of jobs, where each costs 1. A step stands for
     1/network.rate units of time; in some of them nothing happens.
     """
 
-    def __init__(self, network: Network, render_mode: str | None = None) -> None:
+    def __init__(self, network: Network, render_mode: str | None = None, caps: Sequence[int] | None = None) -> None:
         super().__init__(render_mode)
-        self.network = network.check_stable()
-        self.observation_space = spaces.Box(0, MOST_JOBS, (network.num_classes,), dtype=np.int64)
+        self.network = network.check_stable() if caps is None else network
+        self.caps = (MOST_JOBS,) * network.num_classes if caps is None else CappedNetwork(network, tuple(caps)).caps
+        self.observation_space = spaces.Box(
+            np.zeros(network.num_classes, np.int64), np.array(self.caps, np.int64), dtype=np.int64
+        )
         self.action_space = spaces.Discrete(network.num_actions)
         speeds = [*network.arrivals, *network.speeds.tolist()]
         self._cumulated = [total / network.rate for total in accumulate(speeds)]
@@ -63,7 +71,7 @@ class NetworkEnv(ProblemEnv):
         point = float(self.np_random.random())
         event = min(bisect_right(self._cumulated, point), len(self._cumulated) - 1)
         if event < network.num_classes:
-            jobs[event] += 1
+            reward -= self._join(event)
         else:
             s = event - network.num_classes
             served = self._served(number)[s]
@@ -72,8 +80,15 @@ class NetworkEnv(ProblemEnv):
                 jobs[served[0]] -= 1
                 target = network.routing[served[0]]
                 if target is not None:
-                    jobs[target] += 1
+                    reward -= self._join(target)
         return np.array(jobs, dtype=np.int64), reward, False, False, {}
+
+    def _join(self, job: int) -> float:
+        """One more job of a class; what is paid, in the unit of rewards, if it finds no room."""
+        if self._jobs is not None and self._jobs[job] < self.caps[job]:
+            self._jobs[job] += 1
+            return 0.0
+        return self.network.rate * self.network.lost_costs[job] if self.network.lost_costs else 0.0
 
     def _served(self, action: int) -> list[tuple[int, float] | None]:
         """The class that each station serves, and its rate there: `Network.served` for one state, without arrays."""
@@ -98,7 +113,7 @@ class NetworkEnv(ProblemEnv):
         """Go to a state that `get_state` returned."""
         try:
             jobs = [int(number) for number in state]
-            valid = len(jobs) == self.network.num_classes and all(0 <= number <= MOST_JOBS for number in jobs)
+            valid = all(0 <= number <= cap for number, cap in zip(jobs, self.caps, strict=True))
             valid = valid and all(whole == number for whole, number in zip(jobs, state, strict=True))
         except (TypeError, ValueError, OverflowError):
             valid = False
