@@ -2,6 +2,7 @@ import io
 import json
 import os
 import pickle
+import sys
 import zipfile
 
 import gymnasium
@@ -88,7 +89,8 @@ def test_a_file_is_arrays_and_json(saved):
     assert description["format"] == 5
     assert description["algorithm"]["part"] == "PolicyIteration"
     rule = {"ending": "keep", "limit": None, "max_episode_steps": None, "wrappers": []}
-    assert description["env"] == {"id": "little/Box-v0", "kwargs": {"name": "Box"}} | rule
+    made = {"id": "little/Box-v0", "module": "tests.agent.conftest", "kwargs": {"name": "Box"}}
+    assert description["env"] == made | rule
 
 
 def test_pickles_are_never_loaded(saved, tmp_path):
@@ -146,6 +148,27 @@ def test_a_file_makes_no_environment_that_its_reader_does_not_know(saved, tmp_pa
     with pytest.raises(InvalidInput, match=r"agent.aapi learnt in trap:Any-v0: name it, if you trust that module"):
         made_environment("agent.aapi", None, gymnasium.make)
     assert not (tmp_path / "trapped").exists()
+
+
+@pytest.mark.parametrize("module", ["antigravity", "os.path", "trap;x", "../trap", "", 3, ["trap"]])
+def test_a_module_that_can_hold_no_environment_is_not_imported(saved, module, capsys):
+    alter(saved(), lambda description: description["env"].update(id="Any-v0", module=module))
+    with pytest.raises(InvalidInput, match=r"as its module, which defines no environment: it was altered"):
+        made_environment("agent.aapi", None, lambda name: pytest.fail(name))
+    assert capsys.readouterr().err == ""
+
+
+def test_loading_imports_no_module_and_making_an_environment_says_which(saved, tmp_path, monkeypatch, capsys):
+    (tmp_path / "trap.py").write_text("open('trapped', 'w').close()")
+    alter(saved(), lambda description: description["env"].update(id="Any-v0", module="trap"))
+    assert aapi.load("agent.aapi").num_steps == 130
+    assert not (tmp_path / "trapped").exists()
+    monkeypatch.setattr("sys.path", list(sys.path))
+    with pytest.raises(InvalidInput, match=r"agent.aapi learnt in Any-v0; there is no environment 'trap:Any-v0'"):
+        made_environment("agent.aapi", None, make_environment)
+    assert capsys.readouterr().err == "importing trap, in which agent.aapi learnt\n"
+    assert (tmp_path / "trapped").exists()
+    sys.modules.pop("trap")
 
 
 @pytest.mark.parametrize(

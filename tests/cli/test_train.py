@@ -84,6 +84,11 @@ def room(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
+    forget()
+
+
+def forget():
+    """Be as if the module had never been imported."""
     sys.modules.pop("rooms", None)
     for name in [
         name for name, spec in gymnasium.registry.items() if getattr(spec.entry_point, "__name__", "") == "Room"
@@ -273,12 +278,37 @@ def test_an_argument_called_name_does_no_harm(capsys, room):
     assert train(capsys, "--resume a.aapi --steps 70 --save a.aapi")[::2] == (0, "")
 
 
+def test_a_file_names_the_module_that_it_is_gone_on_with(capsys, room):
+    """Also where an environment was registered by another module than its own, which Gymnasium forgets."""
+    Path("signs.py").write_text("import gymnasium\ngymnasium.register('Signed-v0', 'rooms:Room')\n")
+    for name in ("rooms:Room-v0", "signs:Signed-v0"):
+        file = name[:5] + ".aapi"
+        assert train(capsys, f"{name} --steps 60 --save {file} {SHORT}")[::2] == (0, "")
+        forget()
+        sys.modules.pop("signs", None)
+        gymnasium.registry.pop("Signed-v0", None)
+        said = f"importing {name.partition(':')[0]}, in which {file} learnt\n"
+        assert train(capsys, f"--resume {file} --steps 70")[::2] == (0, said)
+        assert run(capsys, "evaluate", file, "--steps", "10")[::2] == (0, "")  # it is there now
+    del sys.modules["signs"], gymnasium.registry["Signed-v0"]
+
+
+def test_an_agent_made_in_python_names_its_module(capsys, room):
+    import rooms
+
+    aapi.Agent(aapi.AAPI(), gymnasium.make("Room-v0")).learn(60).save("a.aapi")
+    assert arrays("a.aapi")[0]["env"]["module"] == rooms.__name__
+    forget()
+    assert run(capsys, "evaluate", "a.aapi", "--steps", "10")[::2] == (0, "importing rooms, in which a.aapi learnt\n")
+
+
 def test_an_unknown_id_in_a_file_says_how_to_name_the_module(capsys, room):
     assert train(capsys, f"rooms:Room-v0 --steps 60 --save a.aapi {SHORT}")[0] == 0
-    del gymnasium.registry["Room-v0"]
+    forget()
+    Path("rooms.py").unlink()
     status, _, err = train(capsys, "--resume a.aapi --steps 70")
-    assert (status, err.count("\n")) == (2, 1)
-    assert "a.aapi" in err
+    assert (status, err.count("\n")) == (2, 2)
+    assert "a.aapi learnt in Room-v0; could not import 'rooms': no rooms.py in" in err
     assert "module:Room-v0" in err
 
 

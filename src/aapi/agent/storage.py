@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -22,6 +23,7 @@ from aapi.files import MOST_BYTES, atomic_write, read_arrays
 from aapi.learners.learner import LONGEST
 from aapi.learners.state import restored, stored
 from aapi.registry import part_from_json, part_to_json
+from aapi.registry.gymnasium_ids import module_of
 
 if TYPE_CHECKING:
     import os
@@ -147,7 +149,7 @@ def made_environment(
     if name is None and described.get("max_episode_steps") is not None:
         given["max_episode_steps"] = described["max_episode_steps"]
     try:
-        env = make(name or described["id"], **{**given, **arguments})
+        env = make(name or _with_module(path, described), **{**given, **arguments})
     except InvalidInput as error:
         if name is not None:
             raise
@@ -158,6 +160,18 @@ def made_environment(
     if ending is None:
         raise InvalidInput(f"{path} learnt with an ending rule of your own, which a file cannot hold: use aapi.load")
     return Continuing(env, ending, described.get("limit"))
+
+
+def _with_module(path: str | os.PathLike[str], described: Description) -> str:
+    """The id to make an environment by: with the module that the file names, which is said, if the id is not known."""
+    name, module = str(described["id"]), described.get("module")
+    if module is None or name in gymnasium.registry:
+        return name
+    parts = module.split(".") if isinstance(module, str) else [""]
+    if not all(part.isidentifier() for part in parts) or parts[0] in sys.stdlib_module_names:
+        raise InvalidInput(f"{path} names {module!r} as its module, which defines no environment: it was altered")
+    print(f"importing {module}, in which {path} learnt", file=sys.stderr, flush=True)
+    return f"{module}:{name}"
 
 
 def copies_made(path: str | os.PathLike[str]) -> tuple[int, bool]:
@@ -324,6 +338,7 @@ def _described_env(env: Copies) -> Description:
     return (
         {
             "id": spec.id if spec else None,
+            "module": module_of(spec) if spec else None,
             "kwargs": {key: value for key, value in (spec.kwargs if spec else {}).items() if key != "render_mode"},
             "max_episode_steps": spec.max_episode_steps if spec else None,
             "wrappers": [wrapper.name for wrapper in spec.additional_wrappers] if spec else [],

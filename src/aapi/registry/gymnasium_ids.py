@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import signal
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
 from aapi.errors import InvalidInput
@@ -13,7 +14,12 @@ from aapi.registry.user_code import import_module
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gymnasium.envs.registration import EnvSpec
+
     from aapi.gymnasium_types import AnyVectorEnv, Env
+
+
+_modules: dict[str, str] = {}  # which module was named with an id; Gymnasium forgets it
 
 
 def make_environment(name: str, /, **arguments: object) -> Env:
@@ -22,9 +28,10 @@ def make_environment(name: str, /, **arguments: object) -> Env:
 
     import gymnasium
 
-    module, colon, _ = name.partition(":")
+    module, colon, plain = name.partition(":")
     if module and colon:
         import_module(module)
+        _modules[plain] = module
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an old version is the user's choice, and what fails says so itself
@@ -37,6 +44,20 @@ def make_environment(name: str, /, **arguments: object) -> Env:
         raise InvalidInput(f"there is no environment {name!r}: {_one_line(error)}") from None
     except Exception as error:
         raise InvalidInput(f"{name} could not be made: {type(error).__name__}: {_one_line(error)}") from error
+
+
+def module_of(spec: EnvSpec) -> str | None:
+    """The module to import before its id is known; None if that is not needed, or the module is a script."""
+    entry = spec.entry_point
+    if spec.id in _modules:
+        module = _modules[spec.id]
+    elif isinstance(entry, str):
+        module = entry.partition(":")[0]
+    elif isinstance(entry, type | FunctionType):
+        module = entry.__module__
+    else:
+        return None
+    return None if module.split(".")[0] in ("gymnasium", "aapi", "__main__") else module
 
 
 def make_continuing(
