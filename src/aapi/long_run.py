@@ -1,0 +1,147 @@
+"""The average of a reward per step in the long run, from one run or several, with an interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.special
+
+from aapi.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from aapi.array_types import Array, Integers
+
+
+CONFIDENCE = 0.95
+BATCHES = (256, 128, 64, 32)  # numbers of them that are tried, in all runs together
+FEWEST = 4  # batches of a run
+QUARTERS = 4  # of a batch
+CORRELATED = 0.25  # neighbouring quarters of batches may be, at most
+FEWEST_EFFECTIVE = 16  # degrees of freedom
+FEWEST_CYCLES = 25  # likewise, of cycles
+
+
+@dataclass(frozen=True)
+class LongRun:
+    """An average per step, and half of the width of its interval of 95 %; None if the run is too short for one.
+
+    method: what the interval is from, and how many of them: "64 batches"; or, if there is none, why.
+    """
+
+    mean: float
+    half_width: float | None
+    method: str
+
+    def __str__(self) -> str:
+        return f"{self.mean:.5g} (no interval: {self.method})" if self.half_width is None else self.short()
+
+    def short(self) -> str:
+        """The average and ± of it, if there is one."""
+        if self.half_width is None:
+            return f"{self.mean:.5g}"
+        digits = 5 if not self.half_width else max(1, math.ceil(math.log10(abs(self.mean / self.half_width) + 1)) + 1)
+        return f"{self.mean:.{min(digits, 15)}g} ± {self.half_width:.2g}"
+
+    @property
+    def lower(self) -> float | None:
+        """Of the interval."""
+        return None if self.half_width is None else self.mean - self.half_width
+
+    @property
+    def upper(self) -> float | None:
+        """Of the interval."""
+        return None if self.half_width is None else self.mean + self.half_width
+
+
+def long_run(rewards: ArrayLike, states: Integers | None = None) -> LongRun:
+    """The average of rewards, (steps,) or (runs, steps), and its interval.
+
+    states: where each reward was earned, as whole numbers, if nothing else of the past matters for what follows. Then
+        the run is cut at the returns to the state seen most, and the pieces are independent; if there are enough.
+
+    Else from means of batches (Fishman and Yarberry 1997): 256 of them or fewer, as many as there can be such that
+    neighbouring quarters of batches have a correlation of no more than 1/4. Half of that correlation is what the
+    variance of a batch lacks, where correlations decay evenly, and is added. With more correlation in 32 batches, or
+    with so few large values among them that the variance is not known, the run is too short. Student's t; degrees of
+    freedom are those of the variance, by the kurtosis of what it is from.
+    """
+    sample = np.atleast_2d(np.asarray(rewards, dtype=np.float64))
+    if sample.ndim > 2 or not sample.size or not np.isfinite(sample).all():
+        raise InvalidInput("rewards must be finite numbers, (steps,) or (runs, steps)")
+    mean = float(sample.mean())
+    if not np.ptp(sample):
+        return LongRun(mean, None, "all rewards are the same")
+    if states is not None:
+        cycles = _by_cycles(sample, np.asarray(states).reshape(sample.shape), mean)
+        if cycles is not None:
+            return cycles
+    return _by_batches(sample, mean)
+
+
+def _by_batches(sample: Array, mean: float) -> LongRun:
+    runs, steps = sample.shape
+    for number in BATCHES:
+        batches = max(FEWEST, -(-number // runs))  # of a run
+        size = steps // (batches * QUARTERS)
+        if not size:
+            continue
+        used = size * batches * QUARTERS
+        quarters = sample[:, steps - used :].reshape(runs, batches * QUARTERS, size).mean(axis=2)
+        correlation = _neighbours(quarters)
+        whole = quarters.reshape(runs, batches, QUARTERS).mean(axis=2).ravel()
+        freedom = _freedom(whole - whole.mean())
+        if correlation > CORRELATED or freedom < FEWEST_EFFECTIVE:
+            continue
+        variance = float(whole.var(ddof=1)) / whole.size * (1.0 + 0.5 * max(0.0, correlation)) * used / steps
+        return LongRun(mean, _quantile(freedom) * math.sqrt(variance), f"{whole.size} batches")
+    return LongRun(mean, None, "the run is too short")
+
+
+def _neighbours(means: Array) -> float:
+    """The correlation of neighbours in the rows of a table, about the mean of all."""
+    errors = means - means.mean()
+    total, pairs = float((errors * errors).sum()), means.shape[1] - 1
+    return float((errors[:, 1:] * errors[:, :-1]).sum()) / total * (pairs + 1) / pairs if total else 1.0
+
+
+def _by_cycles(sample: Array, states: Integers, mean: float) -> LongRun | None:
+    """From the cycles between visits of the state seen most; None if they are too few."""
+    values, counts = np.unique(states, return_counts=True)
+    if counts.max() < FEWEST_CYCLES:
+        return None
+    earned, lengths = [], []
+    for rewards, seen in zip(sample, states, strict=True):
+        at = np.flatnonzero(seen == values[counts.argmax()])
+        if len(at) > 1:
+            earned.append(np.add.reduceat(rewards, at)[:-1])
+            lengths.append(np.diff(at))
+    if not earned:
+        return None
+    sums, steps = np.concatenate(earned), np.concatenate(lengths)
+    errors = sums - sums.sum() / steps.sum() * steps
+    if np.abs(errors).max() <= 1e-9 * np.abs(sums).max():  # always the same cycle
+        return None
+    freedom, count = _freedom(errors), len(errors)
+    if freedom < FEWEST_CYCLES:
+        return None
+    variance = float(errors @ errors) * count / (count - 1)
+    return LongRun(mean, _quantile(freedom) * math.sqrt(variance) / float(steps.sum()), f"{count} cycles")
+
+
+def _freedom(errors: Array) -> float:
+    """The degrees of freedom of a variance: n − 1 for normal numbers, and fewer the more it is due to a few of them."""
+    squares = errors * errors
+    total = float(squares.sum())
+    if not total:
+        return 0.0
+    kurtosis = len(errors) * float((squares * squares).sum()) / total**2
+    return min(len(errors) - 1.0, 2.0 * len(errors) / max(kurtosis - 1.0, 1e-9))
+
+
+def _quantile(freedom: float) -> float:
+    return float(scipy.special.stdtrit(freedom, 0.5 + 0.5 * CONFIDENCE))
