@@ -284,12 +284,17 @@ def joined_result(recorders: Sequence[PhaseRecorder], **about: Any) -> Result:
         explored=np.concatenate([each.explored for each in recorders]),
         surprise=_padded(surprise, np.nan) if any(part.size for part in surprise) else None,
         conditioning=None if all(each.conditioning is None for each in recorders) else np.concatenate(conditioning),
-        final_policy=space.join([each.policy for each in recorders]),
-        next_policy=space.join([each.next_policy for each in recorders]),
+        final_policy=_as_allowed(space, space.join([each.policy for each in recorders])),
+        next_policy=_as_allowed(space, space.join([each.next_policy for each in recorders])),
         record=_record(recorders) if first.record else None,
         mean_rewards=_stacked([each.mean_rewards for each in recorders]),
         **about,
     )
+
+
+def _as_allowed(space: QSpace, policies: Policy) -> Policy:
+    """Policies without what the model forbids."""
+    return policies if space.model is None else space.model.as_allowed(policies)
 
 
 def _padded(parts: Sequence[AnyArray], filler: float) -> AnyArray:

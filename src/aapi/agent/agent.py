@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import ArrayLike
+
     from aapi.agent.representation import AgentFeatures, Bounds
     from aapi.agent.storage import EnvSnapshot
     from aapi.approximation import Policy, QSpace
@@ -117,7 +119,12 @@ class Agent:
 
     @property
     def policy(self) -> Policy:
-        """The present policy: a table, (1, states, actions), or a `LinearPolicy`."""
+        """The present policy: a table, (1, states, actions), or a `LinearPolicy`. In a table, nothing forbidden."""
+        return self.simulation.masks.in_table(self._current_policy)
+
+    @property
+    def _current_policy(self) -> Policy:
+        """The same as its learner names actions, forbidden ones among them."""
         return self.algorithm.current_policy(self.session.state)
 
     @property
@@ -201,17 +208,27 @@ class Agent:
         average, overall = float(phase.data.rewards.mean()), self.total_reward / simulation.time
         return callback(Progress(phase.number, simulation.time, average, overall, episodes, speed, phase)) is not False
 
-    def predict(self, observation: Observation, deterministic: bool = False) -> int:
-        """An action for an observation: drawn from the policy, or its most likely one."""
+    def predict(self, observation: Observation, deterministic: bool = False, *, mask: ArrayLike | None = None) -> int:
+        """An action for an observation: drawn from the policy, or its most likely one.
+
+        mask: 1 for each action that is allowed, 0 for the others. Tables know it where they have seen the observation.
+        """
         start = int(self.action_space.start)
         if deterministic:
-            return start + int(np.argmax(self.probabilities(observation)))
-        return start + self.space.actor(self.policy, self._predictions)(self.simulation.encoded(observation))
+            return start + int(np.argmax(self.probabilities(observation, mask=mask)))
+        policy, state = self._current_policy, self.simulation.encoded(observation)
+        action = self.space.actor(policy, self._predictions)(state)
+        masks = self.simulation.masks
+        allowed = masks.of(state) if mask is None else mask
+        return start + (action if allowed is None else masks.acts_as(allowed)[action])
 
-    def probabilities(self, observation: Observation) -> Array:
-        """π(·|observation), (actions,)."""
-        state = np.asarray(self.simulation.encoded(observation))[None, None]
-        return np.asarray(self.space.probabilities(self.policy, state)[0, 0])
+    def probabilities(self, observation: Observation, *, mask: ArrayLike | None = None) -> Array:
+        """π(·|observation), (actions,). mask: as in `predict`."""
+        state = self.simulation.encoded(observation)
+        masks = self.simulation.masks
+        found = np.asarray(self.space.probabilities(self._current_policy, np.asarray(state)[None, None])[0, 0])
+        allowed = masks.of(state) if mask is None else mask
+        return found if allowed is None else masks.restricted(found, allowed)
 
     def evaluate(
         self,
@@ -235,6 +252,7 @@ class Agent:
         where = continuing(env) if env is not None else self._another()
         check_same_spaces(where, self.observation_space, self.action_space)
         simulation = GymnasiumSimulation(LocalCopies([where]), self.space, self.simulation.encode, seed)
+        simulation.as_done = True
         simulation.reset(seed)
         policy = self.space.most_likely(self.policy) if deterministic else self.policy
         stretch = Stretch(1, 0, num_steps, policy)

@@ -66,6 +66,8 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         "stretch_actions": simulation.actions[:, :filled],
         "stretch_rewards": simulation.rewards[:, :filled],
     }
+    if simulation.masks.table is not None:
+        arrays["allowed"] = simulation.masks.table
     where = agent.env_snapshot or EnvSnapshot()
     if agent.copies is not None:
         began = simulation.current is not None
@@ -300,6 +302,13 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
         raise InvalidInput(f"{state.k} phases do not end after {stretch.start} steps")
     for memory in state.memories.values():
         memory.check_steps(stretch.start)
+    if "allowed" in arrays:
+        shape = agent.space.shape(1)[1:]
+        agent.space.require_countable("remembered masks need")
+        allowed = check_like(arrays, "allowed", np.ones(shape, dtype=bool))
+        if not allowed.any(axis=1).all():
+            raise InvalidInput(f"no action is allowed in state {int(np.argmin(allowed.any(axis=1)))}")
+        simulation.masks.table = allowed.copy()
     simulation.time = stretch.start
     simulation.begin(most)
     simulation.need_room(filled)

@@ -35,7 +35,7 @@ Episode = TypedDict("Episode", {"length": int, "return": float, "terminated": bo
 _Snapshot = TypedDict(
     "_Snapshot",
     {
-        "length": int, "return": float, "state": "Json", "random": "Mapping[str, Json]",
+        "length": int, "return": float, "state": "Json", "random": "Mapping[str, Json]", "mask": "Json",
         "begun": "_Start", "kind": str, "actions": "AnyArray", "observation": str,
     }, total=False,
 )  # fmt: skip
@@ -43,6 +43,7 @@ STATE_KEYS = {"length", "return", "state", "random"}
 REPLAY_KEYS = {"length", "return", "begun", "kind", "actions", "observation"}
 
 RULES = ("keep", "shortfall")
+MASK = "action_mask"  # in the info of reset and step: 1 for each action that is allowed next, 0 for the others
 # Wrappers whose whole state is restored by reset() and the number of steps. Under any other wrapper, a snapshot replays
 # the episode, even if the environment has get_state() and set_state().
 STATELESS_WRAPPERS = (OrderEnforcing, PassiveEnvChecker, TimeLimit)
@@ -79,13 +80,14 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         the environment's own time limit if none is given.
 
     The info of a step that ends an episode is the environment's own with "ended" added: the episode's "length", its
-    "return", which is the sum of the environment's own rewards, and whether it was "terminated".
+    "return", which is the sum of the environment's own rewards, and whether it was "terminated". "action_mask", which
+    says what is allowed next, is that of the new episode.
 
     `snapshot` and `restore` bring an environment that is made the same way to the same state, random numbers included:
     by get_state() and set_state() if it has them, otherwise by a replay of the current episode, which is exact as long
     as all randomness comes from np_random and nothing else is carried over from earlier episodes.
 
-    observation: the last one.
+    observation: the last one. action_mask: that in the last info, if there is one, also after `restore`.
     """
 
     def __init__(self, env: Env, ending: Ending = "keep", limit: int | None = None) -> None:
@@ -106,6 +108,7 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         self._start: _Start | None = None
         self._length, self._return = 0, 0.0
         self.observation: Observation = None
+        self.action_mask: object = None
         self.pending: Mapping[str, object] | None = None
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Observation, Info]:
@@ -116,6 +119,7 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         self.observation, info = self.env.reset(seed=seed, options=options)
         self._start, self._length, self._return = start, 0, 0.0
         self._actions.clear()
+        self.action_mask = info.get(MASK)
         return self.observation, info
 
     def step(self, action: Action) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
@@ -129,12 +133,13 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         if not (terminated or truncated or length >= self._limit):
             if self._stateful is None:
                 self._actions.append(int(action) if self._integers else copy.copy(action))
-            self.observation = observation
+            self.observation, self.action_mask = observation, info.get(MASK)
             return observation, reward, False, False, info
         episode: Episode = {"length": length, "return": self._return, "terminated": bool(terminated)}
         reward = ending_reward(self._ending, self._horizon, length, float(reward), bool(terminated))
-        observation, _ = self.reset()
-        return observation, reward, False, False, {**info, "ended": episode}
+        observation, begun = self.reset()
+        info = {**{key: value for key, value in info.items() if key != MASK}, "ended": episode}
+        return observation, reward, False, False, {**info, MASK: begun[MASK]} if MASK in begun else info
 
     @property
     def rule(self) -> dict[str, object]:
@@ -150,6 +155,8 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
             random = self._base.np_random.bit_generator.state
             found["state"] = _to_json(self._stateful.get_state(), "state")
             found["random"] = cast("Mapping[str, Json]", _to_json(random, "random state"))
+            if self.action_mask is not None:
+                found["mask"] = _to_json(self.action_mask, "action_mask")
         else:
             found["begun"] = cast("_Start", _to_json(self._start, "options of reset()"))
             found["kind"], found["actions"] = _saved_actions(self._actions, self.action_space)
@@ -165,6 +172,7 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         at_least(0, **{"the length of a snapshot": found["length"]})
         if self._stateful is not None:
             self._set_state(self._stateful, found)
+            self.action_mask = found.get("mask")
         else:
             self._replay(found)
         self._length, self._return = int(found["length"]), float(found["return"])
@@ -193,7 +201,8 @@ class Continuing(gymnasium.Wrapper[Observation, Action, Observation, Action], gy
         if len(actions) != snapshot["length"]:
             raise InvalidInput(f"a snapshot of {snapshot['length']} steps cannot have {len(actions)} actions")
         for action in actions:
-            observation, reward, terminated, truncated, _ = self.env.step(action)
+            observation, reward, terminated, truncated, info = self.env.step(action)
+            self.action_mask = info.get(MASK)
             total += float(reward)
             if terminated or truncated:
                 raise InvalidInput(f"{NOT_RESTORED}it ended an episode; is all its randomness from np_random?")

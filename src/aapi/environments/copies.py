@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
-from aapi.environments.continuing import Continuing, check_ending, check_limit, ending_reward
+from aapi.environments.continuing import MASK, Continuing, check_ending, check_limit, ending_reward
 from aapi.environments.env_defaults import EnvDefaults, env_defaults, spec_defaults
 from aapi.errors import InvalidInput
 
@@ -55,6 +55,11 @@ class Copies(ABC):
     def reset(self, seed: int | None) -> list[Observation]:
         """Start them; the first has the seed that is given, the second the next one, and so on."""
 
+    @property
+    @abstractmethod
+    def masks(self) -> list[Any]:
+        """The action mask of each, as the environment gives it; None where all actions are allowed."""
+
     @abstractmethod
     def snapshots(self) -> Snapshots | None:
         """Where each is, for `restore`; None if that cannot be told."""
@@ -84,6 +89,11 @@ class LocalCopies(Copies):
     def reset(self, seed: int | None) -> list[Observation]:
         """Start them."""
         return [each.reset(seed=None if seed is None else seed + i)[0] for i, each in enumerate(self.envs)]
+
+    @property
+    def masks(self) -> list[Any]:
+        """The action mask of each."""
+        return [each.action_mask for each in self.envs]
 
     def snapshots(self) -> Snapshots:
         """Where each is."""
@@ -115,6 +125,7 @@ class VectorCopies(Copies):
         self.spec = env.spec if sample is None else sample.spec
         inside, plain = _continuing_in(sample), env is base
         self._continuing = inside is not None
+        self._masks: list[Any] = [None] * self.number
         if sample is not None:
             plain = plain and sample.observation_space == sample.unwrapped.observation_space
             sample.close()
@@ -145,7 +156,8 @@ class VectorCopies(Copies):
 
     def reset(self, seed: int | None) -> list[Observation]:
         """Start them."""
-        observations, _ = self.env.reset(seed=seed)
+        observations, info = self.env.reset(seed=seed)
+        self._masks = self._masks_in(info)
         if not self._continuing:
             self._lengths[:], self._returns[:] = 0, 0.0
         return self._split(observations)
@@ -155,6 +167,7 @@ class VectorCopies(Copies):
         given = np.asarray(actions, dtype=self.env.action_space.dtype)
         observations, paid, terminated, truncated, info = self.env.step(given)
         rewards = np.asarray(paid, dtype=np.float64).tolist()
+        self._masks = self._masks_in(info)
         if self._continuing:
             return self._split(observations), rewards, _episodes(info)
         self._lengths += 1
@@ -171,7 +184,9 @@ class VectorCopies(Copies):
         self._lengths[over], self._returns[over] = 0, 0.0
         waiting = over & ~ended if self._same_step else over
         if waiting.any():
-            observations, _ = self.env.reset(options={"reset_mask": waiting})
+            observations, info = self.env.reset(options={"reset_mask": waiting})
+            begun = self._masks_in(info)
+            self._masks = [begun[i] if waiting[i] else mask for i, mask in enumerate(self._masks)]
         return self._split(observations), rewards, episodes
 
     def _split(self, observations: Observation) -> list[Observation]:
@@ -180,6 +195,18 @@ class VectorCopies(Copies):
             return list(observations)
         each: Iterable[Observation] = gymnasium.vector.utils.iterate(self.env.observation_space, observations)
         return list(each)
+
+    @property
+    def masks(self) -> list[Any]:
+        """The action mask of each."""
+        return self._masks
+
+    def _masks_in(self, info: Info) -> list[Any]:
+        """The action mask of each copy, where there is one."""
+        if MASK not in info:
+            return [None] * self.number
+        there = info.get(f"_{MASK}", np.ones(self.number, dtype=bool))
+        return [mask if given else None for mask, given in zip(info[MASK], there, strict=True)]
 
     def snapshots(self) -> Snapshots | None:
         """Where each is, if it is `Continuing`."""
@@ -192,6 +219,7 @@ class VectorCopies(Copies):
         made = cast("AsyncVectorEnv", self._made)
         made.set_attr("pending", list(snapshots))
         made.call("restore_pending")
+        self._masks = list(made.get_attr(MASK))
 
 
 def _episodes(info: Info) -> list[Episode]:

@@ -47,6 +47,8 @@ MAX_SPEED, MAX_TURN = 15.0, 11.0
 class FiniteMDPEnv(ProblemEnv):
     """Any finite model: observations are states, rewards are r(x, a), or drawn, and it never terminates.
 
+    Where the model forbids actions, the info of reset and step has an `action_mask`.
+
     model: a `FiniteMDP`, or the path of an .npz file that one was saved to.
     render_mode: "ansi" for text, "rgb_array" for pictures.
     """
@@ -61,6 +63,7 @@ class FiniteMDPEnv(ProblemEnv):
         self.observation_space = spaces.Discrete(model.num_states)
         self.action_space = spaces.Discrete(model.num_actions)
         self._num_actions = model.num_actions
+        self._masks = None if model.allowed is None else model.allowed.astype(np.int8)
         self._rows: dict[int, _Row] = {}  # of the pairs visited so far
         self._state = -1  # until reset
         self._previous = -1
@@ -69,7 +72,11 @@ class FiniteMDPEnv(ProblemEnv):
         """Go to the initial state."""
         super().reset(seed=seed, options=options)
         self._state, self._previous = self.model.initial_state, -1
-        return self._state, {}
+        return self._state, self._info()
+
+    def _info(self) -> Info:
+        """What is allowed in the present state, if not everything is."""
+        return {} if self._masks is None else {"action_mask": self._masks[self._state]}
 
     def step(self, action: Action) -> tuple[int, float, bool, bool, Info]:
         """Draw the successor."""
@@ -87,7 +94,7 @@ class FiniteMDPEnv(ProblemEnv):
         reward = rewards[chosen]
         if spread:
             reward += spread * self.np_random.standard_normal()
-        return state, reward, False, False, {}
+        return state, reward, False, False, self._info()
 
     def _row(self, state: int, action: int) -> _Row:
         """What may follow: rewards, successors, their cumulated probabilities if there are several, and noise."""

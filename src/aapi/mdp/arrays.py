@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from aapi.array_types import AnyArray, Array, Arrays, Integers, Matrix
+    from aapi.array_types import AnyArray, Array, Arrays, Integers, Mask, Matrix
 
 Names: TypeAlias = "Sequence[str] | NDArray[np.str_]"
 
@@ -126,3 +126,15 @@ def stored_transitions(arrays: Arrays) -> Matrix:
         check_real(data, "transitions")
     check_compressed(data, indices, starts, shape)
     return scipy.sparse.csr_array((data, indices, starts), shape=shape)
+
+
+def pairs_acted_as(allowed: ArrayLike | None, shape: tuple[int, ...]) -> Integers:
+    """The pair x · actions + a that each pair acts as, (states, actions): itself, or the first allowed in its state."""
+    states, actions = shape
+    mask: Mask = np.ones(shape, dtype=bool) if allowed is None else np.asarray(allowed)
+    if mask.shape != shape or mask.dtype != np.bool_:
+        raise InvalidInput(f"allowed must be true or false for each of {shape}, not {mask.dtype} {mask.shape}")
+    if not mask.any(axis=1).all():
+        raise InvalidInput(f"no action is allowed in state {int(np.argmin(mask.any(axis=1)))}: allow one")
+    chosen = np.where(mask, np.arange(actions), mask.argmax(axis=1)[:, None])
+    return np.asarray(np.arange(states)[:, None] * actions + chosen, dtype=np.int64)

@@ -5,8 +5,7 @@ and the data transformation (`SMDP`; Schweitzer 1971) gives every stay the same 
 so that no gain has to be converted: a step stands for `step` units of time, 1/rate for a `CTMDP`, and values in
 continuous time are that times the bias of the finite model.
 
-Actions that exist in some states only: where an action is not allowed, it acts as the first one that is. So all that
-works on finite models works on these, and the optimal gain is that of the allowed actions alone.
+Actions that exist in some states only: as in a `FiniteMDP`, one that is not allowed acts as the first that is.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ import scipy.sparse
 
 from aapi.checks import finite
 from aapi.errors import InvalidInput
-from aapi.mdp.arrays import LARGEST, check_real, float_array
+from aapi.mdp.arrays import LARGEST, check_real, float_array, pairs_acted_as
 from aapi.mdp.linear_systems import row_sums
 from aapi.mdp.model import FiniteMDP
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import Array, Integers, Mask, Matrix
+    from aapi.array_types import Array, Integers, Matrix
     from aapi.mdp.model import Labels
 
 
@@ -45,7 +44,7 @@ class CTMDP:
     ) -> None:  # fmt: skip
         given = _rewards(reward_rates, "reward_rates")
         rows = _rows(rates, given, "rates")
-        acts_as = _acts_as(allowed, given)
+        acts_as = pairs_acted_as(allowed, given.shape)
         if lump_rewards is not None:
             given = given + row_sums(rows.multiply(_rows(lump_rewards, given, "lump_rewards"))).reshape(given.shape)
         self.num_states, self.num_actions = given.shape
@@ -53,7 +52,7 @@ class CTMDP:
         wrong = self.rates.data[~((self.rates.data >= 0.0) & (self.rates.data <= LARGEST))]
         if wrong.size:
             raise InvalidInput(f"rates must be finite numbers at least 0, not {wrong[0]}")
-        self._labels = labels
+        self._allowed, self._labels = allowed, labels
         self.exit_rates: Array = row_sums(self.rates) - _stays(self.rates, given.shape)
 
     def __repr__(self) -> str:
@@ -76,7 +75,7 @@ class CTMDP:
         stays = scipy.sparse.csr_array(_at_home(1.0 - row_sums(self.rates) / rate, self.reward_rates.shape))
         transitions = self.rates / rate + stays
         transitions.data[abs(transitions.data) < 1e-15] = 0.0  # what rounding leaves of 1 − q/rate
-        return FiniteMDP(transitions, self.reward_rates, **self._labels)
+        return FiniteMDP(transitions, self.reward_rates, allowed=self._allowed, **self._labels)
 
 
 class SMDP:
@@ -94,14 +93,14 @@ class SMDP:
         given, times = _rewards(rewards, "rewards"), _rewards(sojourn_times, "sojourn_times")
         if times.shape != given.shape:
             raise InvalidInput(f"sojourn_times must have the shape {given.shape} of the rewards, not {times.shape}")
-        acts_as = _acts_as(allowed, given)
+        acts_as = pairs_acted_as(allowed, given.shape)
         rows = _taken(_rows(transitions, given, "transitions"), acts_as)
         times, given = times.ravel()[acts_as], given.ravel()[acts_as]
         if not times.min() > 0.0:
             raise InvalidInput(f"sojourn_times must be larger than 0, not {times.min():g}")
         self.num_states, self.num_actions = given.shape
         self.embedded = FiniteMDP(rows, given, **labels)  # checks the probabilities; a step is a decision
-        self.sojourn_times, self._labels = times, labels
+        self.sojourn_times, self._allowed, self._labels = times, allowed, labels
 
     def __repr__(self) -> str:
         return f"SMDP({self.num_states} states, {self.num_actions} actions)"
@@ -128,7 +127,8 @@ class SMDP:
         moves = scipy.sparse.diags_array(share) @ self.embedded.transitions
         transitions = scipy.sparse.csr_array(moves + _at_home(1.0 - share, self.sojourn_times.shape))
         transitions.data[abs(transitions.data) < 1e-15] = 0.0
-        return FiniteMDP(transitions, self.embedded.rewards / self.sojourn_times, **self._labels)
+        rates = self.embedded.rewards / self.sojourn_times
+        return FiniteMDP(transitions, rates, allowed=self._allowed, **self._labels)
 
 
 def _rewards(values: ArrayLike, what: str) -> Array:
@@ -152,18 +152,6 @@ def _rows(matrix: Matrix, rewards: Array, what: str) -> Matrix:
         raise InvalidInput(f"sparse {what} must have the shape {(states * actions, states)}, not {matrix.shape}")
     check_real(matrix, what)
     return scipy.sparse.csr_array(matrix, dtype=np.float64)
-
-
-def _acts_as(allowed: ArrayLike | None, rewards: Array) -> Integers:
-    """The pair that each pair acts as: itself, or the first that is allowed in its state."""
-    states, actions = rewards.shape
-    mask: Mask = np.ones(rewards.shape, dtype=bool) if allowed is None else np.asarray(allowed)
-    if mask.shape != rewards.shape or mask.dtype != np.bool_:
-        raise InvalidInput(f"allowed must be true or false for each of {rewards.shape}, not {mask.dtype} {mask.shape}")
-    if not mask.any(axis=1).all():
-        raise InvalidInput(f"no action is allowed in state {int(np.argmin(mask.any(axis=1)))}: allow one")
-    chosen = np.where(mask, np.arange(actions), mask.argmax(axis=1)[:, None])
-    return np.asarray(np.arange(states)[:, None] * actions + chosen, dtype=np.int64)
 
 
 def _taken(rows: Matrix, pairs: Integers) -> Matrix:

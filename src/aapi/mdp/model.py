@@ -20,6 +20,7 @@ from aapi.mdp.arrays import (
     check_real,
     check_spread,
     float_array,
+    pairs_acted_as,
     stored_transitions,
 )
 from aapi.mdp.columns import TEXTS
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from aapi.array_types import AnyArray, Array, Arrays, Integers, Matrix
+    from aapi.array_types import AnyArray, Array, Arrays, Integers, Mask, Matrix
     from aapi.mdp.arrays import Names
 
 
@@ -66,6 +67,8 @@ class FiniteMDP:
     state_names, action_names: optional, one for each.
     initial_state: where a simulation starts.
     coordinates: optional whole numbers ≥ 0 that describe each state, (states, coordinates): DeepSea's row and column.
+    allowed: which actions may be taken, (states, actions); None for all. A forbidden action acts as the first that is
+        allowed in the state, so that all that works on models works on these, and nothing forbidden is ever done.
     """
 
     reward_sequence: ClassVar[None] = None  # rewards stay; those of `aapi.environments.ChangingRewards` do not
@@ -81,6 +84,7 @@ class FiniteMDP:
         action_names: Names | None = None,
         initial_state: int = 0,
         coordinates: ArrayLike | None = None,
+        allowed: ArrayLike | None = None,
     ) -> None:
         given = float_array(rewards, "rewards")
         if given.ndim not in (2, 3):
@@ -89,6 +93,16 @@ class FiniteMDP:
             raise InvalidInput(f"a model needs at least one state and one action; rewards have shape {given.shape}")
         self.num_states, self.num_actions = map(int, given.shape[:2])
         self._rows: Matrix = self._as_rows(transitions)
+        self.allowed: Mask | None = None
+        if allowed is not None:
+            acts_as = pairs_acted_as(allowed, given.shape[:2])
+            self.allowed = np.array(allowed)
+            self.allowed.flags.writeable = False
+            self._rows = self._rows[acts_as.ravel()]
+            given = given.reshape(-1, *given.shape[2:])[acts_as]
+            outcomes = None if outcomes is None else outcomes.of_pairs(acts_as.ravel())
+            if reward_spread is not None:
+                reward_spread = check_spread(reward_spread, given).ravel()[acts_as]
         self._check_probabilities()
         if given.ndim == 3:
             outcomes = outcomes_by_successor(self._rows, given)
@@ -198,6 +212,7 @@ class FiniteMDP:
         return FiniteMDP(
             self.transitions, rewards, outcomes=outcomes, reward_spread=reward_spread, state_names=self.state_names,
             action_names=self.action_names, initial_state=self.initial_state, coordinates=self.coordinates,
+            allowed=self.allowed,
         )  # fmt: skip
 
     def expected(self, values: Array) -> Array:
@@ -251,6 +266,17 @@ class FiniteMDP:
             raise InvalidInput(f"the policy's row of state {bad[0]} is not a probability vector: {array[bad[0]]}")
         return array / np.where(abs(sums - 1) > 0.5 * ROUNDING * (self.num_actions + 4), sums, 1.0)
 
+    def as_allowed(self, policy: AnyArray) -> AnyArray:
+        """The policy with what a forbidden action acts as in its place: (states,) actions, or (…, states, actions)."""
+        if self.allowed is None:
+            return policy
+        states, first = np.arange(self.num_states), self.allowed.argmax(axis=1)
+        if policy.ndim == 1:
+            return np.where(self.allowed[states, policy], policy, first)
+        done = np.where(self.allowed, policy, 0.0)
+        done[..., states, first] += np.where(self.allowed, 0.0, policy).sum(axis=-1)
+        return done
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file, which appears whole or not at all; its ending says the format.
 
@@ -279,7 +305,7 @@ class FiniteMDP:
             arrays["transitions"] = self.transitions
         if self.outcomes is not None:
             arrays |= {f"outcome_{name}": array for name, array in vars(self.outcomes).items()}
-        names = ("coordinates", "state_names", "action_names", "reward_spread")
+        names = ("coordinates", "state_names", "action_names", "reward_spread", "allowed")
         optional = {name: vars(self)[name] for name in names}
         return arrays | {name: np.array(value) for name, value in optional.items() if value is not None}
 
@@ -301,7 +327,10 @@ class FiniteMDP:
             }  # fmt: skip
             if "rewards" not in arrays:
                 return cls.from_mdptoolbox(arrays["P"], arrays["R"], **labels)
-            return cls(stored_transitions(arrays), arrays["rewards"], outcomes=stored_outcomes(arrays), **labels)
+            return cls(
+                stored_transitions(arrays), arrays["rewards"], outcomes=stored_outcomes(arrays),
+                allowed=arrays.get("allowed"), **labels,
+            )  # fmt: skip
         except InvalidInput as error:
             raise InvalidInput(str(error) if str(path) in str(error) else f"{path}: {error}") from None
 

@@ -105,7 +105,7 @@ def solve(mdp: FiniteMDP) -> Solution:
     policy = search.policy
     if not quick or not _is_unichain(mdp, policy):  # the gain is optimal, the bias perhaps not
         policy = _refine(mdp, Reachability(mdp), policy, np.ones_like(mdp.rewards, dtype=bool), lower)
-    return Solution(mdp, policy, lower, upper)
+    return Solution(mdp, mdp.as_allowed(policy), lower, upper)
 
 
 def _is_unichain(mdp: FiniteMDP, policy: Integers) -> bool:
@@ -137,7 +137,8 @@ def _solve_by_components(mdp: FiniteMDP, reach: Reachability, component: Integer
     if count > 1:
         margin = ROUNDING * float(max(np.abs(lower).max(), np.abs(upper).max())) + error
         gains_lower, gains_upper = gains_lower - margin, gains_upper + margin
-    return Solution(mdp, _refine(mdp, reach, policy, optimal_pairs, gains_lower), gains_lower, gains_upper)
+    policy = _refine(mdp, reach, policy, optimal_pairs, gains_lower)
+    return Solution(mdp, mdp.as_allowed(policy), gains_lower, gains_upper)
 
 
 def _restrict(mdp: FiniteMDP, reach: Reachability, states: Integers, staying: Mask) -> tuple[FiniteMDP, Integers]:

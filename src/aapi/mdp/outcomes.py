@@ -87,6 +87,13 @@ class Outcomes:
         matrix.sum_duplicates()
         return matrix
 
+    def of_pairs(self, pairs: Integers) -> Outcomes:
+        """Those of some pairs, in this order."""
+        lengths = np.diff(self.starts)[pairs]
+        starts = np.append(0, np.cumsum(lengths))
+        rows = np.arange(starts[-1]) + np.repeat(self.starts[pairs] - starts[:-1], lengths)
+        return Outcomes(starts, self.successors[rows], self.probabilities[rows], self.rewards[rows])
+
     def scaled(self, factor: float) -> Outcomes:
         """With all rewards multiplied by a number."""
         return replace(self, rewards=self.rewards * factor)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The arrays of an .npz file: ours, or those of the MDP toolboxes.
 ARRAYS = (
     "transitions", "rewards", "transitions_data", "transitions_indices", "transitions_indptr", "initial_state",
-    "state_names", "action_names", "coordinates", "reward_spread", "outcome_starts", "outcome_successors",
+    "state_names", "action_names", "coordinates", "reward_spread", "allowed", "outcome_starts", "outcome_successors",
     "outcome_probabilities", "outcome_rewards", "P", "R",
 )  # fmt: skip
 LOGS = (".parquet", ".pq")  # of files that can only be logs

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, SupportsFloat, cast
 
 import numpy as np
 
+from aapi.environments.continuing import MASK
 from aapi.environments.copies import LocalCopies, VectorCopies
 from aapi.errors import AapiError, InvalidInput, one_line
 from aapi.files import uninterrupted
 from aapi.kernels.random import draw, streams
 from aapi.simulation.data import NO_GRID, PhaseData
+from aapi.simulation.masks import ActionMasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,6 +102,8 @@ class GymnasiumSimulation:
     current: the present state of each copy, once they were reset. episodes: those that ended since the list was
         emptied.
     states, actions, rewards: of the stretch under way, of which `filled` steps were taken. earned: in those before it.
+    masks: what the environment allows. as_done: note forbidden actions as what they act as, so that nothing can be
+        learnt from them.
     """
 
     def __init__(self, env: Copies | None, space: QSpace, encode: Encoder, seed: int) -> None:
@@ -109,6 +113,7 @@ class GymnasiumSimulation:
         self.time = self.filled = 0
         self.earned = 0.0
         self.current: list[Any] | None = None
+        self.masks, self.as_done = ActionMasks(space), False
         self.episodes: list[Episode] = []
         self.watch: Callable[[int], None] = lambda _: None
         self._make_room(0)
@@ -151,6 +156,15 @@ class GymnasiumSimulation:
             except Exception as error:
                 raise InvalidInput(f"the environment raised {one_line(error)} on reset") from error
             self.current = [self.encoded(observation) for observation in observations]
+            self._see_masks(self.current)
+
+    def _see_masks(self, states: list[Any]) -> list[list[int] | None]:
+        """Remember the masks of the states that the copies are in; what each action acts as there, if some do not."""
+        masks = self._environment().masks
+        for state, mask in zip(states, masks, strict=True):
+            if mask is not None:
+                self.masks.see(state, mask)
+        return [None if mask is None else self.masks.acts_as(mask) for mask in masks]
 
     def whole(self, steps: int) -> int:
         """So many steps, or more, such that every copy has taken as many."""
@@ -203,6 +217,7 @@ class GymnasiumSimulation:
         ctrl_c: CtrlC,
     ) -> None:  # fmt: skip
         encode, current = self.encode, list(cast("list[Any]", self.current))
+        masks, acts_as = self.masks, self._see_masks(current)
         copy = turn = self.filled % self.copies
         turns = itertools.cycle([*enumerate(each.step for each in env.envs)])
         seen: list[Any] = []  # lists: an item of an array takes half a microsecond
@@ -215,14 +230,21 @@ class GymnasiumSimulation:
                 if limits is not None and copy == 0 and limits.prevent(state, act, self.streams[0]):
                     break
                 action = act(state) if rule is None else rule.act(copy, state)
+                others = acts_as[copy]
+                done = action if others is None else others[action]
                 reading = ctrl_c.patient = False
-                observation, reward, _, _, info = step(start + action)
+                observation, reward, _, _, info = step(start + done)
                 reading = ctrl_c.patient = True
                 after = encode(observation)
                 seen.append(state)
-                taken.append(action)
+                taken.append(done if self.as_done else action)
                 earned.append(reward)
                 current[copy] = after
+                if MASK in info:
+                    masks.see(after, info[MASK])
+                    acts_as[copy] = masks.acts_as(info[MASK])
+                else:
+                    acts_as[copy] = None
                 if rule is not None and not rule.learn(copy, state, action, reward, after):
                     break
                 if "ended" in info:
@@ -247,6 +269,7 @@ class GymnasiumSimulation:
         ctrl_c: CtrlC,
     ) -> None:  # fmt: skip
         encode, current = self.encode, list(cast("list[Any]", self.current))
+        acts_as = self._see_masks(current)
         seen: list[Any] = []
         taken: list[int] = []
         earned: list[Any] = []
@@ -260,14 +283,16 @@ class GymnasiumSimulation:
                     actions = [act(state) for state in current]
                 else:
                     actions = [rule.act(copy, state) for copy, state in enumerate(current)]
-                observations, rewards, ended = env.step([start + action for action in actions])
+                done = [a if other is None else other[a] for a, other in zip(actions, acts_as, strict=True)]
+                observations, rewards, ended = env.step([start + action for action in done])
                 reading = True
                 after = [encode(observation) for observation in observations]
+                acts_as = self._see_masks(after)
                 if rule is not None:
                     each = enumerate(zip(current, actions, rewards, after, strict=True))
                     over = not all(rule.learn(copy, *step) for copy, step in each)
                 seen += current
-                taken += actions
+                taken += done if self.as_done else actions
                 earned += rewards
                 self.episodes += ended
                 if limits is not None:
