@@ -17,10 +17,10 @@ STEPS = 2_000_000
 
 def main(runs="5", seed="1"):
     """Print a table in Markdown."""
-    learners = {"`AAPI()`": aapi.AAPI(), "greedy, same parts": make_algorithm("greedy", **PARTS)}
+    learners = {"`AAPI()`": aapi.AAPI(), "greedy, same parts": make_algorithm("greedy", PARTS, {})[0]}
     print(f"{runs} runs of {STEPS:,} steps, seed {seed}; numbers of jobs, and how far above the optimum:\n")
     print("| regime, cap | learner | optimum | policy learnt, mean | worst | above the optimum, mean | worst |")
-    print("|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|", flush=True)
     for table in [*LIGHT, *MEDIUM]:
         sizes = {name: value for name, value in table.items() if name != "name"}
         model = make_problem(str(table["name"]), sizes)
