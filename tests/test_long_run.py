@@ -29,6 +29,8 @@ def test_independent_rewards_have_the_interval_of_a_sample():
     assert found.method == "256 batches"
     assert found.half_width == pytest.approx(1.97 / 200, rel=0.1)
     assert found.lower < 3.0 < found.upper
+    assert found.half_width == pytest.approx(1.97 * found.standard_error, rel=0.01)
+    assert str(found) == "3.002 ± 0.01"
 
 
 def test_correlated_rewards_have_fewer_batches_and_a_wider_interval():
@@ -53,7 +55,7 @@ def test_correlated_rewards_have_fewer_batches_and_a_wider_interval():
 def test_what_says_too_little_has_no_interval(rewards, why):
     found = long_run(rewards)
     assert (found.half_width, found.lower, found.upper, found.method) == (None, None, None, why)
-    assert str(found) == f"{found.mean:.5g} (no interval: {why})"
+    assert str(found) == f"{found.mean:.5g} ({why})"
 
 
 def test_runs_are_pooled():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         simulation,
         theory,
     )  # fmt: skip
-    from aapi.agent import Agent, load
+    from aapi.agent import Agent, evaluate, load
     from aapi.batch import run
     from aapi.learners import (
         AAPI,
@@ -70,7 +70,8 @@ _LEARNERS = (
     "RLSVI", "RLearning", "RMAX", "RVIQ", "SCAL", "UCRL2", "UCRL2B", "Uniform", "play",
 )  # fmt: skip
 _HOME = {
-    "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch", "Result": "aapi.result",
+    "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "evaluate": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch",
+    "Result": "aapi.result",
 } | dict.fromkeys(_LEARNERS, "aapi.learners")  # fmt: skip
 _MOVED = {"algorithms": "learners", "names": "registry"}
 __all__ = [
@@ -106,6 +107,7 @@ __all__ = [
     "approximation",
     "environments",
     "errors",
+    "evaluate",
     "evaluation",
     "experiments",
     "exploration",

@@ -28,34 +28,42 @@ FEWEST_CYCLES = 25  # likewise, of cycles
 
 @dataclass(frozen=True)
 class LongRun:
-    """An average per step, and half of the width of its interval of 95 %; None if the run is too short for one.
+    """An average per step with its standard error, None if the run is too short for one, and the degrees of freedom.
 
-    method: what the interval is from, and how many of them: "64 batches"; or, if there is none, why.
+    method: what the standard error is from, and how many of them, "64 batches"; or, if there is none, why.
     """
 
     mean: float
-    half_width: float | None
+    standard_error: float | None
+    freedom: float
     method: str
 
     def __str__(self) -> str:
-        return f"{self.mean:.5g} (no interval: {self.method})" if self.half_width is None else self.short()
+        """The average ± half of the interval, to as many digits as that has two of."""
+        half = self.half_width
+        if half is None:
+            return f"{self.mean:.5g} ({self.method})"
+        digits = math.ceil(math.log10(abs(self.mean / half) + 1.0)) + 1
+        return f"{self.mean:.{min(digits, 15)}g} ± {half:.2g}"
 
-    def short(self) -> str:
-        """The average and ± of it, if there is one."""
-        if self.half_width is None:
-            return f"{self.mean:.5g}"
-        digits = 5 if not self.half_width else max(1, math.ceil(math.log10(abs(self.mean / self.half_width) + 1)) + 1)
-        return f"{self.mean:.{min(digits, 15)}g} ± {self.half_width:.2g}"
+    @property
+    def half_width(self) -> float | None:
+        """Of the interval of 95 %, by Student's t."""
+        if self.standard_error is None:
+            return None
+        return float(scipy.special.stdtrit(self.freedom, 0.5 + 0.5 * CONFIDENCE)) * self.standard_error
 
     @property
     def lower(self) -> float | None:
         """Of the interval."""
-        return None if self.half_width is None else self.mean - self.half_width
+        half = self.half_width
+        return None if half is None else self.mean - half
 
     @property
     def upper(self) -> float | None:
         """Of the interval."""
-        return None if self.half_width is None else self.mean + self.half_width
+        half = self.half_width
+        return None if half is None else self.mean + half
 
 
 def long_run(rewards: ArrayLike, states: Integers | None = None) -> LongRun:
@@ -75,7 +83,7 @@ def long_run(rewards: ArrayLike, states: Integers | None = None) -> LongRun:
         raise InvalidInput("rewards must be finite numbers, (steps,) or (runs, steps)")
     mean = float(sample.mean())
     if not np.ptp(sample):
-        return LongRun(mean, None, "all rewards are the same")
+        return LongRun(mean, None, 0.0, "all rewards are the same")
     if states is not None:
         cycles = _by_cycles(sample, np.asarray(states).reshape(sample.shape), mean)
         if cycles is not None:
@@ -98,8 +106,8 @@ def _by_batches(sample: Array, mean: float) -> LongRun:
         if correlation > CORRELATED or freedom < FEWEST_EFFECTIVE:
             continue
         variance = float(whole.var(ddof=1)) / whole.size * (1.0 + 0.5 * max(0.0, correlation)) * used / steps
-        return LongRun(mean, _quantile(freedom) * math.sqrt(variance), f"{whole.size} batches")
-    return LongRun(mean, None, "the run is too short")
+        return LongRun(mean, math.sqrt(variance), freedom, f"{whole.size} batches")
+    return LongRun(mean, None, 0.0, "the run is too short")
 
 
 def _neighbours(means: Array) -> float:
@@ -130,7 +138,7 @@ def _by_cycles(sample: Array, states: Integers, mean: float) -> LongRun | None:
     if freedom < FEWEST_CYCLES:
         return None
     variance = float(errors @ errors) * count / (count - 1)
-    return LongRun(mean, _quantile(freedom) * math.sqrt(variance) / float(steps.sum()), f"{count} cycles")
+    return LongRun(mean, math.sqrt(variance) / float(steps.sum()), freedom, f"{count} cycles")
 
 
 def _freedom(errors: Array) -> float:
@@ -141,7 +149,3 @@ def _freedom(errors: Array) -> float:
         return 0.0
     kurtosis = len(errors) * float((squares * squares).sum()) / total**2
     return min(len(errors) - 1.0, 2.0 * len(errors) / max(kurtosis - 1.0, 1e-9))
-
-
-def _quantile(freedom: float) -> float:
-    return float(scipy.special.stdtrit(freedom, 0.5 + 0.5 * CONFIDENCE))

@@ -8,6 +8,7 @@ import aapi
 from aapi.environments import Continuing
 from aapi.errors import InvalidInput
 from aapi.features import Fourier, OneHot, Radial, Tiles
+from aapi.long_run import long_run
 
 KINDS = (
     "Box", "Bytes", "Scalar", "Discrete", "MultiDiscrete", "Narrow", "Grid", "MultiBinary", "Board", "Tuple", "Dict",
@@ -144,16 +145,15 @@ def test_evaluations_repeat_themselves(agent):
 def test_a_score_sums_up(agent):
     score = agent().evaluate(400)
     assert score.average_reward == score.rewards.mean()
-    assert len(score.rewards) == len(score.actions) == 400
+    assert score.rewards.shape == score.actions.shape == (1, 400)
     assert sum(score.action_shares) == 1.0
     assert score.action_shares[1] == score.actions.mean()
-    batches = score.rewards.reshape(20, 20).mean(axis=1)
-    assert score.standard_error == pytest.approx(batches.std(ddof=1) / 20**0.5)
+    assert score.long_run == long_run(score.rewards)
     assert score.episode_length == pytest.approx(np.mean(score.lengths))
     assert score.episode_return == pytest.approx(np.mean(score.returns))
     assert 0 < sum(score.lengths) <= 400
     short = agent().evaluate(3)
-    assert (short.standard_error, short.episode_length, short.episode_return) == (None, None, None)
+    assert (short.long_run.half_width, short.episode_length, short.episode_return) == (None, None, None)
 
 
 def test_the_ending_rule_is_yours_if_you_wrap_the_environment(agent, algorithm):

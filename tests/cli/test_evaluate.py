@@ -45,7 +45,8 @@ def test_json_is_what_the_library_gives(capsys, lake):
         env = gymnasium.make("FrozenLake-v1")
         score = aapi.load("lake.aapi").evaluate(700, env, deterministic=deterministic, seed=3)
         assert facts["average_reward"] == score.average_reward
-        assert facts["standard_error"] == score.standard_error
+        assert facts["standard_error"] == score.long_run.standard_error
+        assert (facts["half_width"], facts["method"]) == (score.long_run.half_width, score.long_run.method)
         assert (facts["steps"], facts["episodes"]) == (700, len(score.lengths))
         assert facts["episode_length"] == score.episode_length
         assert facts["actions"] == score.action_shares

@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 
 from aapi.agent.representation import choose, represent
-from aapi.agent.score import Score
+from aapi.agent.score import Score, shows_state
 from aapi.agent.spaces import check_same_spaces
 from aapi.checks import at_least
 from aapi.environments.copies import LocalCopies, continuing, copies_of
@@ -263,11 +263,12 @@ class Agent:
                     film(simulation.time, where)
                 data = simulation.rollout(stretch, 1 if film else num_steps)
         return Score(
-            data.rewards[0],
-            data.actions[0].astype(np.int64),
+            data.rewards,
+            data.actions.astype(np.int64),
             self.num_actions,
             tuple(episode["length"] for episode in simulation.episodes),
             tuple(episode["return"] for episode in simulation.episodes),
+            data.states if self.space.countable and shows_state(where) else None,
         )
 
     def _another(self) -> Continuing:

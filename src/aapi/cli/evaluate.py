@@ -72,7 +72,9 @@ def evaluate(options: argparse.Namespace) -> None:
     summary: JsonObject = {
         "steps": options.steps,
         "average_reward": score.average_reward,
-        "standard_error": score.standard_error,
+        "standard_error": score.long_run.standard_error,
+        "half_width": score.long_run.half_width,
+        "method": score.long_run.method,
         "episodes": len(score.lengths),
         "episode_length": score.episode_length,
         "episode_return": score.episode_return,
@@ -81,8 +83,7 @@ def evaluate(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(summary | {"video": options.video}, allow_nan=False))
         return
-    margin = "" if score.standard_error is None else f" ± {score.standard_error:.2g} (standard error)"
-    rows = [("average reward", f"{score.average_reward:.5g}{margin}, over {options.steps} steps")]
+    rows = [("average reward", f"{score.long_run}, over {options.steps} steps")]
     if score.lengths:
         rows += [
             ("episodes", f"{len(score.lengths)}, of {score.episode_length:.5g} steps on average"),

@@ -1,0 +1,167 @@
+"""Anyone's policy as a function from an observation to an action."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+from gymnasium import spaces
+
+from aapi.environments.observations import observations_of
+from aapi.errors import AapiError, InvalidInput, did_you_mean, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from aapi.agent.agent import Agent
+    from aapi.array_types import Integers
+    from aapi.environments.continuing import Continuing
+    from aapi.gymnasium_types import Action, Observation, Space
+
+
+@runtime_checkable
+class Predictor(Protocol):
+    """What has `predict`: an agent of Stable-Baselines3, ours, or any other. It returns an action, or (action, state).
+
+    It is given `state`, `episode_start` and `deterministic` if its parameters are called so.
+    """
+
+    @property
+    def predict(self) -> Callable[..., Action]:
+        """An action for an observation."""
+
+
+@runtime_checkable
+class Seeded(Protocol):
+    """What draws actions from random numbers that can be seeded, as agents of Stable-Baselines3 do."""
+
+    def set_random_seed(self, seed: int) -> None:
+        """Begin anew."""
+
+
+# An agent; anything with `predict`; a function of an observation; one action, or a row of probabilities, for each
+# state; or the name of a rule.
+AnyPolicy: TypeAlias = "Agent | Predictor | Callable[[Observation], Action] | ArrayLike | str"
+Acting: TypeAlias = "Callable[[Observation, bool], Action]"  # the flag: whether an episode begins
+
+
+def acting(policy: AnyPolicy, env: Continuing, seed: int, deterministic: bool) -> Acting:
+    """A function that acts by a policy in one run."""
+    if isinstance(policy, str):
+        policy = rule(policy, env)
+    if isinstance(policy, type):
+        raise InvalidInput(f"a policy must be an object, not the class {policy.__name__}")
+    if isinstance(policy, Predictor):
+        return _predicting(policy, seed, deterministic)
+    if callable(policy):
+        act = policy
+        return lambda observation, _: act(observation)
+    return _by_table(cast("ArrayLike", policy), env, seed, deterministic)
+
+
+def rule(name: str, env: Continuing) -> Predictor | Callable[[Observation], Action] | Integers:
+    """The rule of that name for an environment: random, optimal for a finite model, and those of networks."""
+    from aapi.environments.gymnasium import FiniteMDPEnv
+    from aapi.environments.queueing import standard_rules
+    from aapi.environments.queueing.env import NetworkEnv
+    from aapi.mdp import solve
+
+    base, found = env.unwrapped, {}
+    if isinstance(base, NetworkEnv):
+        found = {each.name: each for each in standard_rules(base.network)}
+    known = ["random", *found, *(["optimal"] if isinstance(base, FiniteMDPEnv) else [])]
+    if name not in known:
+        raise InvalidInput(
+            f"there is no rule {name!r} for this environment{did_you_mean(name, known)}: choose {', '.join(known)}, or "
+            "module:function"
+        )
+    if name == "random":
+        return _Random(env.action_space)
+    return solve(base.model).policy if isinstance(base, FiniteMDPEnv) else found[name]
+
+
+class _Random:
+    """Actions that are drawn evenly, the same for the same seed."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+
+    def set_random_seed(self, seed: int) -> None:
+        """Begin anew."""
+        self._space.seed(seed)
+
+    def predict(self, _: Observation) -> Action:
+        """Any action."""
+        return self._space.sample()
+
+
+def _predicting(policy: Predictor, seed: int, deterministic: bool) -> Acting:
+    if isinstance(policy, Seeded):
+        policy.set_random_seed(seed)
+    try:
+        takes = {*inspect.signature(policy.predict).parameters}
+    except (TypeError, ValueError):  # of compiled code
+        takes = set()
+    given: dict[str, object] = {"deterministic": deterministic} if "deterministic" in takes else {}
+    state: object = None
+
+    def act(observation: Observation, begins: bool) -> Action:
+        nonlocal state
+        if "state" in takes:
+            given["state"] = state
+        if "episode_start" in takes:
+            given["episode_start"] = np.array([begins])
+        answer = policy.predict(observation, **given)
+        if isinstance(answer, tuple):
+            answer, state = answer
+        return answer
+
+    return act
+
+
+def _by_table(table: ArrayLike, env: Continuing, seed: int, deterministic: bool) -> Acting:
+    """table: an action for each state, or probabilities, (states, actions)."""
+    rows, numbers = np.asarray(table), observations_of(env.observation_space)
+    count, space = numbers.num_states, env.action_space
+    if not isinstance(space, spaces.Discrete):
+        raise InvalidInput("a table is a policy where actions are Discrete")
+    start, to_state = int(space.start), numbers.to_state
+    if rows.shape == (count,) and rows.dtype.kind in "iu":
+        actions = (rows + start).tolist()
+        return lambda observation, _: actions[to_state(observation)]
+    if rows.shape != (count, space.n) or not np.allclose(rows.sum(axis=1), 1.0) or (rows < 0.0).any():
+        raise InvalidInput(
+            f"a table must hold {count} actions, one for each state, or their probabilities, {count} × {space.n}; this "
+            f"one is {rows.dtype} of shape {rows.shape}"
+        )
+    if deterministic:
+        return _by_table(rows.argmax(axis=1), env, seed, deterministic)
+    cumulated = rows.cumsum(axis=1)[:, :-1].tolist()
+    draw = np.random.default_rng([seed, 1]).random  # another stream than the environment's
+    return lambda observation, _: start + bisect_right(cumulated[to_state(observation)], draw())
+
+
+def checked(act: Acting, space: Space) -> Acting:
+    """The same, with actions as the environment takes them, or an error in one line."""
+    first, last = (int(space.start), int(space.start + space.n) - 1) if isinstance(space, spaces.Discrete) else (0, -1)
+
+    def check(observation: Observation, begins: bool) -> Action:
+        try:
+            action = act(observation, begins)
+            if last < first:
+                return action
+            number = operator.index(action.item() if isinstance(action, np.ndarray | np.generic) else action)
+        except AapiError:
+            raise
+        except Exception as error:
+            raise InvalidInput(f"the policy raised {one_line(error)} at {observation!r}") from error
+        if not first <= number <= last:
+            raise InvalidInput(f"the policy returned {number} at {observation!r}, and actions are {first}..{last}")
+        return number
+
+    return check
