@@ -37,6 +37,17 @@ def test_what_is_wrong_is_said(outcomes, more, message):
         tabulate([0, 1], ["go"], outcomes, **more)
 
 
+def test_an_action_without_outcomes_is_forbidden():
+    def outcomes(x, a):
+        return [] if (x, a) == (1, 0) else [(1.0, (x + a) % 2, float(a))]
+
+    model = tabulate([0, 1], ["stay", "go"], outcomes)
+    assert model.allowed.tolist() == [[True, True], [False, True]]
+    assert model.rewards.tolist() == [[0.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(InvalidInput, match="no action is allowed in state 1"):
+        tabulate([0, 1], ["stay", "go"], lambda x, a: [(1.0, 0, 0.0)] * (1 - x))
+
+
 def test_states_are_there_once_and_not_none():
     with pytest.raises(InvalidInput, match="at least one state and one action: 0 states, 1 actions"):
         tabulate([], ["go"], queue)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from aapi.errors import InvalidInput
 from aapi.mdp import FiniteMDP
 
@@ -26,7 +28,7 @@ def tabulate(
 ) -> FiniteMDP:
     """The model in which action a in state x leads to `outcomes(x, a)`: (probability, successor, reward) each.
 
-    Rewards are random where outcomes of one pair pay differently.
+    Rewards are random where outcomes of one pair pay differently. An action without outcomes is forbidden there.
     states: all of them, in the order of their numbers; anything that can be a key, such as tuples.
     start: where a simulation starts, by default the first state. names: what to call a state.
     """
@@ -38,6 +40,7 @@ def tabulate(
     if len(number) < len(states):
         raise InvalidInput("a state occurs twice among the states")
     rows = []
+    allowed = np.zeros((len(states), len(actions)), dtype=bool)
     for x, state in enumerate(states):
         for a, action in enumerate(actions):
             where = f"outcomes of state {names(state)}, {action}"
@@ -49,6 +52,7 @@ def tabulate(
                 if successor not in number:
                     raise InvalidInput(f"{where}: the successor {successor!r} is none of the states")
                 rows.append((x * len(actions) + a, probability, number[successor], reward))
+                allowed[x, a] = True
     if not rows:
         raise InvalidInput("nothing can happen: outcomes gives no (probability, successor, reward)")
     if start is not None and start not in number:
@@ -57,5 +61,5 @@ def tabulate(
     return FiniteMDP.from_outcomes(
         pairs, successors, probabilities, rewards, len(states), len(actions), action_names=actions,
         state_names=[names(state) for state in states], initial_state=0 if start is None else number[start],
-        coordinates=coordinates,
+        coordinates=coordinates, allowed=None if allowed.all() else allowed,
     )  # fmt: skip

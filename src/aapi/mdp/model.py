@@ -170,7 +170,7 @@ class FiniteMDP:
     @classmethod
     def from_outcomes(
         cls, pairs: ArrayLike, successors: ArrayLike, probabilities: ArrayLike, rewards: ArrayLike, num_states: int,
-        num_actions: int, **more: Unpack[Labels],
+        num_actions: int, *, allowed: ArrayLike | None = None, **more: Unpack[Labels],
     ) -> FiniteMDP:  # fmt: skip
         """A model from rows: pair x · actions + a leads to `successors` and pays `rewards` with `probabilities`.
 
@@ -179,7 +179,9 @@ class FiniteMDP:
         at_least(1, num_states=num_states, num_actions=num_actions)
         shape = num_states, num_actions
         outcomes = Outcomes.from_rows(pairs, successors, probabilities, rewards, num_states * num_actions, num_states)
-        return cls(outcomes.transitions(num_states), outcomes.means.reshape(shape), outcomes=outcomes, **more)
+        return cls(
+            outcomes.transitions(num_states), outcomes.means.reshape(shape), outcomes=outcomes, allowed=allowed, **more
+        )
 
     def scaled(self, factor: float) -> FiniteMDP:
         """The same model with all rewards multiplied by a number."""
