@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         learners,
         mdp,
         memory,
+        policies,
         registry,
         schedules,
         simulation,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         play,
     )
     from aapi.mdp import FiniteMDP
+    from aapi.policies import policy_table
     from aapi.result import Result
 
 __version__ = "0.1.0"
@@ -71,7 +73,7 @@ _LEARNERS = (
 )  # fmt: skip
 _HOME = {
     "FiniteMDP": "aapi.mdp", "Agent": "aapi.agent", "evaluate": "aapi.agent", "load": "aapi.agent", "run": "aapi.batch",
-    "Result": "aapi.result",
+    "Result": "aapi.result", "policy_table": "aapi.policies",
 } | dict.fromkeys(_LEARNERS, "aapi.learners")  # fmt: skip
 _MOVED = {"algorithms": "learners", "names": "registry"}
 __all__ = [
@@ -118,6 +120,8 @@ __all__ = [
     "mdp",
     "memory",
     "play",
+    "policies",
+    "policy_table",
     "registry",
     "run",
     "schedules",

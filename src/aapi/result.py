@@ -14,6 +14,7 @@ from aapi.errors import DoesNotExist, InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.kernels.linalg import dot
 from aapi.mdp import FiniteMDP, policy_values, solve
+from aapi.policies import policy_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from aapi.environments import ChangingRewards
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
+    from aapi.policies import PolicyTable
     from aapi.simulation import PhaseData
 
 
@@ -157,6 +159,14 @@ class Result:
             raise DoesNotExist(f"policies are evaluated exactly in finite models, and {self.env!r} is none")
         gains = [policy_values(self.env, policy).gains for policy in self.next_policy]
         return np.stack(gains)[:, self.env.initial_state]
+
+    def policy_table(self, run: int = 0) -> PolicyTable:
+        """What a run has learnt, `next_policy`, does in each state, where it spends most of its time first."""
+        if not isinstance(self.env, FiniteMDP):
+            raise DoesNotExist(f"policies of finite models are tables, and {self.env!r} is none")
+        if not 0 <= run < len(self.runs):
+            raise InvalidInput(f"run must lie in 0..{len(self.runs) - 1}, not {run}")
+        return policy_table(self.env, self.next_policy[run])
 
     def average_reward_since(self, fraction: float) -> Array:
         """The average reward of each run after `fraction` of its steps; 0.9 for the last tenth."""

@@ -14,18 +14,20 @@ from aapi.agent.score import Score, shows_state
 from aapi.agent.spaces import check_same_spaces
 from aapi.checks import at_least
 from aapi.environments.copies import LocalCopies, continuing, copies_of
+from aapi.environments.env_defaults import spec_defaults
 from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
 from aapi.files import uninterrupted
 from aapi.kernels.random import streams
 from aapi.learners.learner import Session, check_learner
+from aapi.policies.names import Names, names_of
 from aapi.progress import progress_bar
 from aapi.simulation import Stretch
 from aapi.simulation.gymnasium import GymnasiumSimulation
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from aapi.gymnasium_types import AnyVectorEnv, Env, Observation, Space
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
+    from aapi.policies import PolicyTable
+    from aapi.policies.names import NamesGiven
 
 
 CHECKPOINT_STEPS = 10_000  # between two checkpoints, unless
@@ -103,6 +107,11 @@ class Agent:
         self.copies, self.space.copies = copies, num_copies
         self.simulation = GymnasiumSimulation(copies, self.space, encode, seed)
         self.session = Session(algorithm, self.simulation, copy_states=True)
+        self.names = Names()
+        if copies is not None:
+            known = spec_defaults(copies.inner_spec)
+            own = names_of(copies.sample, len(observations.low), self.num_actions)
+            self.names = Names(known.observation_names, known.action_names).updated(own)
         self.env_snapshot: EnvSnapshot | None = None  # where the environment was, of an agent from a file without one
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
         self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice
@@ -116,6 +125,14 @@ class Agent:
     def env(self) -> Env | AnyVectorEnv | None:
         """What the agent learns in: a `Continuing`, or a vector environment; None if a file was loaded without."""
         return None if self.copies is None else self.copies.env
+
+    @property
+    def env_id(self) -> str | None:
+        """The id of its environment, where it has one."""
+        if self.copies is not None:
+            return self.copies.inner_spec.id if self.copies.inner_spec else None
+        described = self.env_snapshot.description if self.env_snapshot else None
+        return None if described is None else described.get("id")
 
     @property
     def policy(self) -> Policy:
@@ -229,6 +246,23 @@ class Agent:
         found = np.asarray(self.space.probabilities(self._current_policy, np.asarray(state)[None, None])[0, 0])
         allowed = masks.of(state) if mask is None else mask
         return found if allowed is None else masks.restricted(found, allowed)
+
+    def policy_table(
+        self, names: NamesGiven = None, *, visited: bool = True, over: Sequence[int | str] | None = None
+    ) -> PolicyTable:
+        """What the policy does by observation, where the agent was most often first; see `PolicyTable`.
+
+        How often it was there is of all steps where the learner counts them, as `AAPI()` does, else of those that it
+        remembers. Observations that are vectors, and hardly come twice, are the points of a grid.
+
+        names: {"observations": […], "actions": […]}; by default what the environment has as `observation_names` and
+            `action_names`. visited: leave out countable observations that were never seen. over: one to three numbers
+            of vectors, by name or place, that the grid is over; the others are at their medians. By default the first
+            three; of the last of three there are three values.
+        """
+        from aapi.agent.tables import agent_table
+
+        return agent_table(self, names, visited, over)
 
     def evaluate(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import sys
@@ -18,10 +19,12 @@ from aapi.agent.spaces import check_same_spaces, described_space, made_space
 from aapi.checks import at_least, check_indices, check_like
 from aapi.environments.continuing import Continuing
 from aapi.environments.copies import copies_of
+from aapi.environments.observations import observations_of
 from aapi.errors import AapiError, InvalidInput, one_line
 from aapi.files import MOST_BYTES, atomic_write, read_arrays
 from aapi.learners.learner import LONGEST
 from aapi.learners.state import restored, stored
+from aapi.policies import Names
 from aapi.registry import part_from_json, part_to_json
 from aapi.registry.gymnasium_ids import module_of
 
@@ -96,6 +99,8 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         "episodes": simulation.episodes,
         "snapshot": snapshots[0] if snapshots is not None and len(snapshots) == 1 else snapshots,
     } | ({"copies": agent.space.copies} if agent.space.copies > 1 else {})
+    if agent.names != Names():
+        description["names"] = dataclasses.asdict(agent.names)
     try:
         text = json.dumps(description, default=_plain)
     except (TypeError, ValueError) as error:
@@ -224,6 +229,8 @@ def _rebuilt(
         description["seed"],
         tuple(description["bounds"]),
     )
+    agent.names = Names().updated(description.get("names")).updated(agent.names)
+    agent.names.filled(len(observations_of(observation_space).low), agent.num_actions)  # or an error
     _restore_learning(agent, description, arrays)
     snapshots, state = description["snapshot"], None
     if snapshots is not None:

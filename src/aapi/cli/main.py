@@ -14,6 +14,7 @@ from aapi.cli.evaluate import add_evaluate
 from aapi.cli.parser import Parser
 from aapi.cli.results import add_export, add_figures, add_report, add_watch
 from aapi.cli.run import add_run
+from aapi.cli.show import add_show
 from aapi.cli.solve import add_solve
 from aapi.cli.studies import add_reproduce, add_sweep
 from aapi.cli.theory import add_theory
@@ -32,6 +33,7 @@ EXAMPLES = """examples:
   aapi tune deep-sea --search eta=0.01..100      good settings
   aapi train CartPole-v1 --save cart.aapi        an agent for any Gymnasium environment with discrete actions
   aapi evaluate cart.aapi --video cart.gif       see how it does
+  aapi show cart.aapi --picture cart.png         what it does, as a table and a picture
   aapi solve ergodic --states 10 --actions 2     the exact optimum of a built-in problem
   aapi solve model.npz --json                    the same for your own model, as JSON
   aapi run deep-sea --size 20 --runs 50          learn, and compare with the optimum
@@ -50,7 +52,7 @@ def parser() -> Parser:
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
     for add in (
         add_reproduce, add_sweep, add_watch, add_report, add_figures, add_tune, add_export, add_train, add_evaluate,
-        add_run, add_theory, add_solve,
+        add_show, add_run, add_theory, add_solve,
     ):  # fmt: skip
         add(commands)
     return top

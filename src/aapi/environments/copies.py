@@ -35,6 +35,7 @@ class Copies(ABC):
     inner_spec: how a copy was made, without `Continuing`; spec: with it. bounds: of observations, where they are known
         for the id.
     processes: whether the copies are elsewhere, each in a process of its own.
+    sample: the environment itself that one of them is around, to ask for names; None where it cannot be made.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Copies(ABC):
     inner_spec: EnvSpec | None
     spec: EnvSpec | None
     bounds: Bounds
+    sample: Env | None
     processes = False
 
     def holds(self, env: Env) -> bool:
@@ -75,7 +77,7 @@ class LocalCopies(Copies):
     def __init__(self, envs: Sequence[Continuing]) -> None:
         self.envs, self.number = list(envs), len(envs)
         first = self.envs[0]
-        self.env, self.rule = first, first.rule
+        self.env, self.rule, self.sample = first, first.rule, first.unwrapped
         self.observation_space, self.action_space = first.observation_space, first.action_space
         self.inner_spec, self.spec = first.env.spec, first.spec
         self.bounds = _bounds(first.spec, first.observation_space == first.unwrapped.observation_space)
@@ -126,6 +128,7 @@ class VectorCopies(Copies):
         inside, plain = _continuing_in(sample), env is base
         self._continuing = inside is not None
         self._masks: list[Any] = [None] * self.number
+        self.sample = None if sample is None else sample.unwrapped
         if sample is not None:
             plain = plain and sample.observation_space == sample.unwrapped.observation_space
             sample.close()

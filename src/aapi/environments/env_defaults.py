@@ -14,24 +14,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EnvDefaults:
-    """Bounds for features, None for the environment's own; and the ending rule, see `Continuing`."""
+    """Bounds for features, None for the environment's own; the ending rule, see `Continuing`; and names."""
 
     low: tuple[float, ...] | None = None
     high: tuple[float, ...] | None = None
     ending: str | float = "keep"
     limit: int | None = None
+    observation_names: tuple[str, ...] = ()
+    action_names: tuple[str, ...] = ()
 
 
 # CartPole's speeds have no bounds, and its rewards are all 1, the same for every policy once episodes are joined: both
 # are as in Hao et al. (2021). MountainCar and Acrobot pay −1 for every step, so that the goal needs a reward.
 _HIGH = (2.4, 3.0, math.radians(15.0), 3.5)
 _LOW = tuple(-bound for bound in _HIGH)
+_CART = ("position", "speed", "angle", "turn"), ("left", "right")
+_LAKE = EnvDefaults(action_names=("left", "down", "right", "up"))
 _BY_ID = {
-    "CartPole-v0": EnvDefaults(_LOW, _HIGH, "shortfall", 200),
-    "CartPole-v1": EnvDefaults(_LOW, _HIGH, "shortfall", 200),
-    "aapi/CartPole-v0": EnvDefaults(_LOW, _HIGH),
-    "MountainCar-v0": EnvDefaults(ending=100.0),
+    "CartPole-v0": EnvDefaults(_LOW, _HIGH, "shortfall", 200, *_CART),
+    "CartPole-v1": EnvDefaults(_LOW, _HIGH, "shortfall", 200, *_CART),
+    "aapi/CartPole-v0": EnvDefaults(_LOW, _HIGH, "keep", None, *_CART),
+    "MountainCar-v0": EnvDefaults(None, None, 100.0, None, ("position", "speed"), ("left", "none", "right")),
     "Acrobot-v1": EnvDefaults(ending=100.0),
+    "FrozenLake-v1": _LAKE,
+    "FrozenLake8x8-v1": _LAKE,
 }
 
 

@@ -62,6 +62,7 @@ class FiniteMDPEnv(ProblemEnv):
         self.model = model
         self.observation_space = spaces.Discrete(model.num_states)
         self.action_space = spaces.Discrete(model.num_actions)
+        self.action_names = model.action_names
         self._num_actions = model.num_actions
         self._masks = None if model.allowed is None else model.allowed.astype(np.int8)
         self._rows: dict[int, _Row] = {}  # of the pairs visited so far

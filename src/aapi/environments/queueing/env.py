@@ -50,6 +50,8 @@ class NetworkEnv(ProblemEnv):
             np.zeros(network.num_classes, np.int64), np.array(self.caps, np.int64), dtype=np.int64
         )
         self.action_space = spaces.Discrete(network.num_actions)
+        self.observation_names = [f"class {name}" for name in network.classes]
+        self.action_names = network.action_names
         speeds = [*network.arrivals, *network.speeds.tolist()]
         self._cumulated = [total / network.rate for total in accumulate(speeds)]
         self._choices = network.choices.tolist()
