@@ -159,6 +159,24 @@ def test_actions_may_be_anything():
     assert (score.rewards.shape, score.actions.size, score.action_shares) == ((1, 300), 0, [])
 
 
+class Masked(Coin):
+    """Allows one action at a time."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0], {"action_mask": np.array([1, 0])}
+
+    def step(self, action):
+        observation, *others, _ = super().step(action)
+        return observation, *others, {"action_mask": np.eye(2, dtype=np.int8)[observation]}
+
+
+def test_what_is_not_allowed_is_not_taken():
+    score = aapi.evaluate("random", Masked(), 300, 1)
+    assert 0.3 < score.action_shares[0] < 0.7
+    with pytest.raises(InvalidInput, match=r"step \d: the policy returned 4 at [01], which is not allowed there"):
+        aapi.evaluate(lambda seen: 4, Masked(), 300, 1)
+
+
 def test_networks_have_rules():
     found = aapi.evaluate({"cμ": "cμ", "longest queue": "longest queue"}, "aapi/CrissCross-v0", 300, 1)
     assert found["cμ"].average_reward < 0

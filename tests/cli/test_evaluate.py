@@ -1,3 +1,4 @@
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from commands import run
 
 import aapi
+from aapi.cli.main import main
 
 
 @pytest.fixture
@@ -147,6 +149,110 @@ def test_bad_input_is_one_line_and_status_2(capsys, lake, arguments, message):
     status, out, err = evaluate(capsys, arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+SHOP = """import gymnasium
+
+class Shop(gymnasium.Env):
+    observation_space, action_space = gymnasium.spaces.Discrete(5), gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.jobs = 0
+        return 0, {}
+
+    def step(self, action):
+        paid = 0.0
+        if self.np_random.random() < 0.5:
+            paid, self.jobs = 5.0 * action, min(4, self.jobs + action)
+        else:
+            self.jobs = max(0, self.jobs - 1)
+        return self.jobs, paid - self.jobs, False, False, {}
+
+gymnasium.register("TestShop-v0", Shop)
+
+def threshold(jobs):
+    return jobs < 2
+
+def wrong(jobs):
+    return 2
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a module of the user's, and an agent that learnt in it."""
+    path = tmp_path_factory.mktemp("shop")
+    (path / "judged_shop.py").write_text(SHOP)
+    with contextlib.chdir(path):
+        assert main(["train", "judged_shop:TestShop-v0", "--steps", "500", "--save", "shop.aapi", "--json"]) == 0
+    return path
+
+
+@pytest.fixture
+def shop(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return "--env judged_shop:TestShop-v0 --steps 2000 --seeds 2"
+
+
+def test_agents_functions_and_rules_are_judged_side_by_side(capsys, shop):
+    arguments = "shop.aapi --policy judged_shop:threshold --policy random --steps 2000 --seeds 2"
+    status, out, _ = evaluate(capsys, arguments)
+    assert status == 0
+    head, agent, threshold, random, _, setting = out.splitlines()
+    assert head.split() == ["a", "step", "less", "shop.aapi"]
+    assert [line.split()[0] for line in (agent, threshold, random)] == ["shop.aapi", "judged_shop:threshold", "random"]
+    assert random.endswith(" worse")
+    assert setting == "± 95 %; TestShop-v0, 2 runs of 2,000 steps after 200 that do not count"
+    assert evaluate(capsys, arguments)[1] == out
+    assert evaluate(capsys, f"{arguments} --seed 7")[1] != out
+
+
+def test_the_same_as_json_is_what_the_library_gives(capsys, shop):
+    status, out, _ = evaluate(capsys, f"{shop} --policy judged_shop:threshold --policy random --json")
+    facts = json.loads(out)
+    import judged_shop
+
+    policies = {"judged_shop:threshold": judged_shop.threshold, "random": "random"}
+    found = aapi.evaluate(policies, judged_shop.Shop, 2000, 2)
+    assert status == 0
+    assert (facts["compared_with"], facts["policies"].keys()) == ("judged_shop:threshold", policies.keys())
+    for name, score in found.scores.items():
+        given, difference = facts["policies"][name], found.difference(name, "judged_shop:threshold")
+        assert (given["average_reward"], given["actions"]) == (score.average_reward, score.action_shares)
+        assert (given["half_width"], given["method"]) == (score.long_run.half_width, score.long_run.method)
+        assert (given["difference"], given["difference_half_width"]) == (difference.mean, difference.half_width)
+
+
+def test_one_policy_has_one_column(capsys, shop):
+    status, out, _ = evaluate(capsys, f"{shop} --policy random")
+    assert (status, out.splitlines()[0].split()) == (0, ["a", "step"])
+    assert evaluate(capsys, "shop.aapi --steps 2000 --seeds 2")[1].splitlines()[1].startswith("shop.aapi  ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "give an agent's file, or --policy with --env"),
+        ("--policy random", "give the environment to judge in: --env ID"),
+        ("{} --policy rondom", "rondom: there is no rule 'rondom' for this environment (did you mean random?)"),
+        ("{} --policy judged_shop:treshold", "judged_shop has no function 'treshold'"),
+        (
+            "{} --policy judged_shop:wrong",
+            "judged_shop:wrong: step 1: the policy returned 2 at 0, and actions are 0..1",
+        ),
+        ("{} --policy random --policy random", "random is given twice"),
+        ("{} --policy random --video a.gif", "--video films one agent in one run"),
+        ("--env FrozenLake-v1 shop.aapi --policy random", "shop.aapi: the agent learnt with observations Discrete(5)"),
+        ("--env NoSuch-v0 --policy random", "there is no environment 'NoSuch-v0'"),
+        ("--env FrozenLake-v1 --policy random --seeds 0", "--seeds must be at least 1, not 0"),
+    ],
+)
+def test_what_cannot_be_judged_is_one_line_and_status_2(capsys, shop, arguments, message):
+    status, out, err = evaluate(capsys, arguments.format(shop))
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.replace("importing judged_shop, in which shop.aapi learnt\n", "").count("\n") == 1
 
 
 def test_what_cannot_be_drawn_cannot_be_filmed(capsys, tmp_path, monkeypatch):

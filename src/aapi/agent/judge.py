@@ -164,7 +164,7 @@ class _Judge:
     def _played(self, policy: AnyPolicy, seed: int, total: int) -> Score:
         """One run of a policy that is not an agent of ours."""
         env, space = self.env, self.env.action_space
-        act = checked(acting(policy, env, seed, self.deterministic), space)
+        act = checked(acting(policy, env, seed, self.deterministic), env)
         start, count = (int(space.start), int(space.n)) if isinstance(space, spaces.Discrete) else (0, 0)
         shows = shows_state(env) and (
             isinstance(policy, str) or not (isinstance(policy, Predictor) or callable(policy))

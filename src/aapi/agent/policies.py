@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Predictor(Protocol):
     """What has `predict`: an agent of Stable-Baselines3, ours, or any other. It returns an action, or (action, state).
 
-    It is given `state`, `episode_start` and `deterministic` if its parameters are called so.
+    It is given `state`, `episode_start`, `deterministic` and `action_masks` if its parameters are called so.
     """
 
     @property
@@ -57,7 +57,7 @@ def acting(policy: AnyPolicy, env: Continuing, seed: int, deterministic: bool) -
     if isinstance(policy, type):
         raise InvalidInput(f"a policy must be an object, not the class {policy.__name__}")
     if isinstance(policy, Predictor):
-        return _predicting(policy, seed, deterministic)
+        return _predicting(policy, env, seed, deterministic)
     if callable(policy):
         act = policy
         return lambda observation, _: act(observation)
@@ -95,12 +95,12 @@ class _Random:
         """Begin anew."""
         self._space.seed(seed)
 
-    def predict(self, _: Observation) -> Action:
-        """Any action."""
-        return self._space.sample()
+    def predict(self, _: Observation, action_masks: ArrayLike | None = None) -> Action:
+        """Any action that is allowed."""
+        return self._space.sample(None if action_masks is None else np.asarray(action_masks, dtype=np.int8))
 
 
-def _predicting(policy: Predictor, seed: int, deterministic: bool) -> Acting:
+def _predicting(policy: Predictor, env: Continuing, seed: int, deterministic: bool) -> Acting:
     if isinstance(policy, Seeded):
         policy.set_random_seed(seed)
     try:
@@ -116,6 +116,8 @@ def _predicting(policy: Predictor, seed: int, deterministic: bool) -> Acting:
             given["state"] = state
         if "episode_start" in takes:
             given["episode_start"] = np.array([begins])
+        if "action_masks" in takes:
+            given["action_masks"] = env.action_mask
         answer = policy.predict(observation, **given)
         if isinstance(answer, tuple):
             answer, state = answer
@@ -146,8 +148,9 @@ def _by_table(table: ArrayLike, env: Continuing, seed: int, deterministic: bool)
     return lambda observation, _: start + bisect_right(cumulated[to_state(observation)], draw())
 
 
-def checked(act: Acting, space: Space) -> Acting:
+def checked(act: Acting, env: Continuing) -> Acting:
     """The same, with actions as the environment takes them, or an error in one line."""
+    space = env.action_space
     first, last = (int(space.start), int(space.start + space.n) - 1) if isinstance(space, spaces.Discrete) else (0, -1)
 
     def check(observation: Observation, begins: bool) -> Action:
@@ -162,6 +165,8 @@ def checked(act: Acting, space: Space) -> Acting:
             raise InvalidInput(f"the policy raised {one_line(error)} at {observation!r}") from error
         if not first <= number <= last:
             raise InvalidInput(f"the policy returned {number} at {observation!r}, and actions are {first}..{last}")
+        if env.action_mask is not None and not np.asarray(env.action_mask)[number - first]:
+            raise InvalidInput(f"the policy returned {number} at {observation!r}, which is not allowed there")
         return number
 
     return check

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from aapi.array_types import Array, Integers
     from aapi.environments.continuing import Continuing
+    from aapi.json_types import JsonObject
     from aapi.long_run import LongRun
 
 
@@ -88,10 +89,30 @@ class Comparison:
         """What one earns a step more than another, with an interval: from the difference in every step."""
         return long_run(self[ours].rewards - self[theirs].rewards)
 
+    def to_dict(self) -> JsonObject:
+        """All of it, by name, as JSON."""
+        first = next(iter(self.scores))
+        policies: JsonObject = {
+            name: {
+                "average_reward": score.average_reward,
+                "half_width": score.long_run.half_width,
+                "method": score.long_run.method,
+                "episodes": len(score.lengths),
+                "episode_length": score.episode_length,
+                "episode_return": score.episode_return,
+                "actions": score.action_shares,
+                "difference": found.mean,
+                "difference_half_width": found.half_width,
+            }
+            for name, score in self.scores.items()
+            for found in [self.difference(name, first)]
+        }
+        return {"setting": self.setting, "compared_with": first, "policies": policies}
+
     def __str__(self) -> str:
         """A table: the average rewards, and the differences from the first policy."""
         first = next(iter(self.scores))
-        rows = [("", "a step", f"less {first}", "")]
+        rows = [("", "a step", f"less {first}" if len(self.scores) > 1 else "", "")]
         for name, score in self.scores.items():
             difference = self.difference(name, first)
             less = "" if name == first else str(difference) if difference.mean else "0"
