@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 import numpy as np
 
+from aapi.agent.logged import read_logged
 from aapi.agent.representation import choose, represent
 from aapi.agent.score import Score, shows_state
 from aapi.agent.spaces import check_same_spaces
@@ -19,10 +20,12 @@ from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
 from aapi.files import uninterrupted
 from aapi.kernels.random import streams
-from aapi.learners.learner import Session, check_learner
+from aapi.learners.learner import Session, cannot_learn_from_others, check_learner
+from aapi.learners.state import copied
+from aapi.memory import KeepSteps
 from aapi.policies.names import Names, names_of
 from aapi.progress import progress_bar
-from aapi.simulation import Stretch
+from aapi.simulation import PhaseData, Stretch
 from aapi.simulation.gymnasium import GymnasiumSimulation
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from aapi.agent.logged import Logged, Transitions
     from aapi.agent.representation import AgentFeatures, Bounds
     from aapi.agent.storage import EnvSnapshot
     from aapi.approximation import Policy, QSpace
@@ -113,6 +117,7 @@ class Agent:
             own = names_of(copies.sample, len(observations.low), self.num_actions)
             self.names = Names(known.observation_names, known.action_names).updated(own)
         self.env_snapshot: EnvSnapshot | None = None  # where the environment was, of an agent from a file without one
+        self.logged_steps = 0  # learnt from in logs, of which the simulation's time knows
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
         self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice
 
@@ -153,7 +158,7 @@ class Agent:
     @property
     def num_steps(self) -> int:
         """How many steps were taken so far, by all copies of the environment together."""
-        return self.simulation.time
+        return self.simulation.time - self.logged_steps
 
     @property
     def num_phases(self) -> int:
@@ -188,7 +193,7 @@ class Agent:
         at_least(1, num_steps=num_steps, **{name: value for name, value in given.items() if value is not None})
         simulation = self.simulation
         if simulation.current is None:
-            if self.copies is not None and simulation.time:
+            if self.copies is not None and self.num_steps:
                 raise InvalidInput("where the environment is now is not known: go on from the last checkpoint")
             simulation.reset(self.seed)
         checkpoints = None if checkpoint is None else Checkpoints(self, checkpoint, checkpoint_every, checkpoint_steps)
@@ -209,11 +214,57 @@ class Agent:
             self.save(checkpoint)
         return self
 
+    def learn_from(self, transitions: Transitions, progress: bool = False) -> Agent:
+        """Learn from what others did, in phases of the lengths it would have chosen; then go on by `learn`.
+
+        For learners that can: those whose `off_policy` is true. progress: show a bar.
+
+        transitions: a .csv or .parquet file with the columns state, action, reward and next_state, for observations and
+            actions that are numbers from 0 on; or a dictionary of these, whose states are a list or an array of
+            observations. A column `terminated` marks rows that end an episode: the next row begins the next one.
+        """
+        learner, session, simulation = self.algorithm, self.session, self.simulation
+        if not learner.off_policy(self.space):
+            raise InvalidInput(cannot_learn_from_others(learner))
+        if any(isinstance(spec, KeepSteps) and spec.probabilities for spec in session.state.memories):
+            raise InvalidInput(f"{learner!r} weighs what was done by how likely it was, which a log does not say")
+        logged = read_logged(self, transitions)
+        if simulation.filled and simulation.time > self.algorithm.act(session.state).start:
+            if simulation.current is None:
+                raise InvalidInput("the agent is in the middle of a phase: load it with its environment")
+            stretch = learner.act(session.state)  # what was done of it, first
+            data = replace(simulation.rollout(stretch, 0), complete=True)
+            session.state = learner.learn_from(copied(session.state), data, stretch.acting)
+            simulation.begin(0)
+        uniform, count, first = self.space.uniform(1), len(logged.rewards), 0
+        with progress_bar("learning from the log", count, show=progress) as advance:
+            while first < count:
+                asked = learner.act(session.state).steps
+                last = first + asked if first + 2 * asked <= count else count
+                state = learner.learn_from(copied(session.state), self._data(logged.part(first, last)), uniform)
+                session.state = state
+                simulation.time += last - first
+                self.logged_steps += last - first
+                advance(last - first, f"phase {self.num_phases}")
+                first = last
+        return self
+
+    def _data(self, logged: Logged) -> PhaseData:
+        """Rows of a log as a stretch: of one environment, or of one for each row, unless each follows on the last."""
+        steps = len(logged.rewards)
+        after = logged.successors[-1:] if logged.in_order and self.space.copies == 1 else logged.successors[None]
+        rewards = np.ascontiguousarray(logged.rewards, dtype=np.float64)[None]
+        return PhaseData(
+            np.ascontiguousarray(logged.states)[None], np.ascontiguousarray(logged.actions, dtype=np.int32)[None],
+            rewards, np.ascontiguousarray(after), rewards.sum(axis=1, keepdims=True), np.array([steps]),
+            self.simulation.time + steps, streams=self.simulation.streams,
+        )  # fmt: skip
+
     def _play(self, num_steps: int, checkpoints: Checkpoints | None) -> Iterator[Phase]:
         """Act and learn, with a pause where a checkpoint is due: then the last phase is not complete."""
         last = self.simulation.time + num_steps
         while self.simulation.time < last:
-            pause = last if checkpoints is None else min(last, checkpoints.due)
+            pause = last if checkpoints is None else min(last, checkpoints.due + self.logged_steps)
             yield from self.session.play(pause - self.simulation.time)
 
     def _report(self, phase: Phase, speed: float, callback: Callable[[Progress], object] | None) -> bool:
@@ -222,8 +273,8 @@ class Agent:
         episodes, simulation.episodes = tuple(simulation.episodes), []
         if callback is None:
             return True
-        average, overall = float(phase.data.rewards.mean()), self.total_reward / simulation.time
-        return callback(Progress(phase.number, simulation.time, average, overall, episodes, speed, phase)) is not False
+        average, overall = float(phase.data.rewards.mean()), self.total_reward / self.num_steps
+        return callback(Progress(phase.number, self.num_steps, average, overall, episodes, speed, phase)) is not False
 
     def predict(self, observation: Observation, deterministic: bool = False, *, mask: ArrayLike | None = None) -> int:
         """An action for an observation: drawn from the policy, or its most likely one.

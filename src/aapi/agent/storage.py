@@ -101,6 +101,8 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
     } | ({"copies": agent.space.copies} if agent.space.copies > 1 else {})
     if agent.names != Names():
         description["names"] = dataclasses.asdict(agent.names)
+    if agent.logged_steps:
+        description["logged"] = agent.logged_steps
     try:
         text = json.dumps(description, default=_plain)
     except (TypeError, ValueError) as error:
@@ -304,6 +306,11 @@ def _restore_learning(agent: Agent, description: Description, arrays: Arrays) ->
     short = stretch.start <= MOST_COUNTED or agent.algorithm.phase_steps is not None  # else counting may take long
     if not 0 <= state.k <= stretch.start:
         raise InvalidInput(f"{state.k} phases cannot end after {stretch.start} steps")
+    agent.logged_steps = int(description.get("logged", 0))
+    at_least(0, logged=agent.logged_steps)
+    if agent.logged_steps > stretch.start:
+        raise InvalidInput(f"of {stretch.start} steps, {agent.logged_steps} cannot be logged ones")
+    short = short and not agent.logged_steps  # whose last phase is as long as the log
     known = short and agent.algorithm.schedule is not None and agent.space.copies == 1  # else lengths are rounded up
     if known and agent.algorithm.count_phases(stretch.start, agent.space) != state.k:
         raise InvalidInput(f"{state.k} phases do not end after {stretch.start} steps")

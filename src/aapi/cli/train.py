@@ -43,6 +43,7 @@ EXAMPLES = """examples:
   aapi train FrozenLake-v1 --steps 400000 --save lake.aapi
   aapi train Acrobot-v1 --features fourier:1 --continuing 100 --eta 0.1
   aapi train FrozenLake-v1 --copies 8 --steps 400000
+  aapi train FrozenLake-v1 --from-log log.parquet --save lake.aapi
   aapi train --resume cart.aapi --steps 200000
 """
 
@@ -90,6 +91,11 @@ def add_train(commands: Commands) -> None:
         "paper), or a number that is added where the episode was terminated",
     )  # fmt: skip
     command.add_argument("--limit", type=int, metavar="N", help="truncate episodes after N steps")
+    command.add_argument(
+        "--from-log", metavar="FILE",
+        help="learn first from logged transitions, a .csv or .parquet file with the columns state, action, reward and "
+        "next_state, where observations are numbers from 0 on",
+    )  # fmt: skip
     command.add_argument("--save", metavar="FILE", help="where to save the agent, and checkpoints (default: --resume)")
     command.add_argument(
         "--checkpoint-every", type=int, metavar="N", help="also save after every N phases (default: 10000 steps or so)"
@@ -181,6 +187,8 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     several = options.copies > 1 or options.processes
     learnt_in = make_copies(make, options.copies, options.processes) if several else env
     agent = Agent(algorithm, learnt_in, features, options.seed or 0)
+    if options.from_log is not None:
+        agent.learn_from(options.from_log, not options.json and sys.stderr.isatty())
     return agent, _in_effect(settings if agent.algorithm is algorithm else learner_settings(agent.algorithm), agent)
 
 
@@ -295,6 +303,8 @@ def _show(
         rows.insert(3, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     if options.save:
         rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
+    if agent.logged_steps:
+        rows.insert(2, ("log", f"{plural(agent.logged_steps, 'transition')}, learnt from first"))
     if chosen := describe_choice(agent):
         rows.insert(0, ("learner", chosen))
     spec = copies.inner_spec

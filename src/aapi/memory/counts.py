@@ -76,7 +76,9 @@ class Counts(Memory):
             counts.seen, counts.attempts, counts.discoveries, counts.lowest, counts.highest, counts.total, counts.pairs,
             counts.successors, counts.transition_counts, counts.sizes, counts.places,
         )  # fmt: skip
-        return replace(counts, current=data.last_state.ravel().astype(np.int64), steps=self.steps + steps)
+        held = len(self.current) // len(self.total)
+        current = data.last_states[:, np.arange(-held, 0) % data.copies]  # of a log, where its last rows led to
+        return replace(counts, current=current.ravel().astype(np.int64), steps=self.steps + steps)
 
     def _with_room(self, entries: int) -> Counts:
         """The same with room for so many transitions in each run, and a hash table that is at most half full."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from aapi.approximation.projected_equations import equations_of_sums, fade
 from aapi.approximation.space import NOT_STORED
-from aapi.errors import TooLarge
+from aapi.errors import InvalidInput, TooLarge
 from aapi.kernels.jit import kernel
 from aapi.memory.memory import LinearMemory, MemorySpec, successor
 
@@ -75,6 +75,8 @@ class Traces(LinearMemory):
 
     def add(self, data: PhaseData, policy: Policy) -> Traces:  # noqa: ARG002 - offered to all
         """Take in the steps of a phase, in the room of the sums before."""
+        if self.decay > 0.0 and data.copies * self.earned.shape[1] != self.trace.shape[1]:
+            raise InvalidInput("traces need steps in the order of time: sort the log, or evaluate with trace=0")
         for run in range(len(self.visits)):
             _add(
                 data.states[run], data.actions[run], data.rewards[run], data.last_states[run], self.decay,

@@ -1,0 +1,98 @@
+"""Logged transitions, from a file or from arrays, as the states and actions of an agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from aapi.checks import check_indices
+from aapi.errors import InvalidInput
+from aapi.mdp.columns import HEADINGS, LOG
+from aapi.mdp.transition_log import read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TypeAlias
+
+    from aapi.agent.agent import Agent
+    from aapi.array_types import AnyArray, Array
+
+    Transitions: TypeAlias = str | os.PathLike[str] | Mapping[str, Sequence[Any] | AnyArray]
+
+
+class Logged(NamedTuple):
+    """Transitions, one a row: what was seen, done, earned, and seen next."""
+
+    states: AnyArray
+    actions: AnyArray
+    rewards: Array
+    successors: AnyArray
+
+    def part(self, first: int, last: int) -> Logged:
+        """Some rows."""
+        return Logged(*(column[first:last] for column in self))
+
+    @property
+    def in_order(self) -> bool:
+        """Whether every row begins where the one before led to."""
+        return bool((self.successors[:-1] == self.states[1:]).all())
+
+
+def read_logged(agent: Agent, transitions: Transitions) -> Logged:
+    """What is logged in a file, or in columns, as numbers and vectors of the agent's space; or an error."""
+    if isinstance(transitions, Mapping):
+        return _from_columns(agent, transitions)
+    if not isinstance(transitions, str | os.PathLike):
+        raise InvalidInput(
+            f"transitions are a file, or a dictionary with {', '.join(LOG)}, not {type(transitions).__name__}"
+        )
+    space, actions = agent.observation_space, agent.action_space
+    if not isinstance(space, gymnasium.spaces.Discrete) or space.start or actions.start:
+        raise InvalidInput(
+            f"{transitions}: a file has a number from 0 on for each observation and action, and those of this "
+            f"environment are {space} and {actions}: give arrays, in Python"
+        )
+    log = read_log(transitions, continuing=True, num_states=int(space.n), num_actions=int(actions.n))
+    dtype = agent.space.state_dtype
+    if not agent.space.countable:
+        return Logged(_encoded(agent, log.states), log.actions, log.rewards, _encoded(agent, log.next_states))
+    return Logged(log.states.astype(dtype), log.actions, log.rewards, log.next_states.astype(dtype))
+
+
+def _from_columns(agent: Agent, columns: Mapping[str, Sequence[Any] | AnyArray]) -> Logged:
+    found = {name: next((columns[word] for word in HEADINGS[name] if word in columns), None) for name in LOG}
+    found["terminated"] = next((columns[word] for word in HEADINGS["terminated"] if word in columns), None)
+    seen, done, paid, after = (found[name] for name in LOG)
+    if seen is None or done is None or paid is None or after is None:
+        raise InvalidInput(f"a log needs {', '.join(LOG)}; this one has {', '.join(map(str, columns)) or 'nothing'}")
+    lengths = {name: len(column) for name, column in found.items() if column is not None}
+    if len(set(lengths.values())) > 1 or not len(seen):
+        raise InvalidInput(f"the columns of a log must have one length, at least 1, not {lengths}")
+    states, successors = _encoded(agent, seen), _encoded(agent, after)
+    actions, rewards = np.asarray(done), np.asarray(paid, dtype=np.float64)
+    if actions.ndim != 1 or actions.dtype.kind not in "iu":
+        raise InvalidInput(f"the actions of a log must be whole numbers, not {actions.dtype} of shape {actions.shape}")
+    actions = actions - int(agent.action_space.start)
+    check_indices(actions, agent.num_actions, "the actions of a log, counted from the first,")
+    if rewards.ndim != 1 or not np.isfinite(rewards).all():
+        raise InvalidInput("the rewards of a log must be finite numbers")
+    logged = Logged(states, actions, rewards, successors)
+    if found["terminated"] is None:
+        return logged
+    ends = np.asarray(found["terminated"]).astype(bool)
+    logged.successors[:-1][ends[:-1]] = states[1:][ends[:-1]]  # the next episode begins there
+    if not ends[-1]:
+        return logged
+    if len(ends) == 1:
+        raise InvalidInput("the log has one row, which ends an episode")
+    return logged.part(0, len(ends) - 1)
+
+
+def _encoded(agent: Agent, observations: Iterable[Any]) -> AnyArray:
+    """Observations as states."""
+    encode = agent.simulation.encoded
+    return np.array([encode(each) for each in observations], dtype=agent.space.state_dtype)
