@@ -102,20 +102,23 @@ def examine(mdp, policy, steps, repetitions, seed, runs=1):
 
 
 def main():
-    """Print the table."""
+    """Print a table for intervals from batches, and one for those from returns to a state."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    print(f"{repetitions} runs each, seed {seed}: right / wrong, in percent; the rest is said to be too short.\n")
-    heads = [f"{name}, {steps:,} steps" for steps in LENGTHS for name in ("batches", "states known")]
-    print("| chain |", " | ".join([*heads, "10 runs of 1,000, batches"]), "|")
-    print("|---|" + "---|" * (len(heads) + 1))
-    for name, (mdp, policy) in chains().items():
-        cells = []
-        for steps in LENGTHS:
-            cells += [*examine(mdp, policy, steps, repetitions, seed)]
-        cells.append(examine(mdp, policy, 1_000, repetitions, seed, runs=10)[0])
-        texts = ["too short" if right + wrong == 0 else f"{right:.1%} / {wrong:.1%}" for right, wrong in cells]
-        print(f"| {name} |", " | ".join(texts).replace("%", ""), "|", flush=True)
+    kinds = [(steps, 1) for steps in LENGTHS] + [(LENGTHS[0], 10)]
+    heads = [f"{runs} runs of {steps:,} steps" if runs > 1 else f"{steps:,} steps" for steps, runs in kinds]
+    found = {
+        name: [examine(*model, steps, repetitions, seed, runs) for steps, runs in kinds]
+        for name, model in chains().items()
+    }
+    print(f"{repetitions} intervals each, seed {seed}: right / wrong in percent; of the rest, the run is too short.")
+    for which, title in enumerate(("Batches", "Returns to a state, else batches")):
+        print(f"\n| {title} |", " | ".join(heads), "|")
+        print("|---|" + "---|" * len(heads))
+        for name, cells in found.items():
+            each = [100.0 * cell[which] for cell in cells]
+            texts = [f"{right:.1f} / {wrong:.1f}" if right + wrong else "too short" for right, wrong in each]
+            print(f"| {name} |", " | ".join(texts), "|")
 
 
 if __name__ == "__main__":

@@ -28,14 +28,14 @@ FEWEST_CYCLES = 25  # likewise, of cycles
 
 @dataclass(frozen=True)
 class LongRun:
-    """An average per step with its standard error, None if the run is too short for one, and the degrees of freedom.
+    """An average per step, its standard error, and half of the interval of 95 %; None if the run is too short for them.
 
-    method: what the standard error is from, and how many of them, "64 batches"; or, if there is none, why.
+    method: what they are from, and how many of those, "64 batches"; or, if there are none, why.
     """
 
     mean: float
     standard_error: float | None
-    freedom: float
+    half_width: float | None
     method: str
 
     def __str__(self) -> str:
@@ -47,23 +47,14 @@ class LongRun:
         return f"{self.mean:.{min(digits, 15)}g} ± {half:.2g}"
 
     @property
-    def half_width(self) -> float | None:
-        """Of the interval of 95 %, by Student's t."""
-        if self.standard_error is None:
-            return None
-        return float(scipy.special.stdtrit(self.freedom, 0.5 + 0.5 * CONFIDENCE)) * self.standard_error
-
-    @property
     def lower(self) -> float | None:
         """Of the interval."""
-        half = self.half_width
-        return None if half is None else self.mean - half
+        return None if self.half_width is None else self.mean - self.half_width
 
     @property
     def upper(self) -> float | None:
         """Of the interval."""
-        half = self.half_width
-        return None if half is None else self.mean + half
+        return None if self.half_width is None else self.mean + self.half_width
 
 
 def long_run(rewards: ArrayLike, states: Integers | None = None) -> LongRun:
@@ -75,15 +66,16 @@ def long_run(rewards: ArrayLike, states: Integers | None = None) -> LongRun:
     Else from means of batches (Fishman and Yarberry 1997): 256 of them or fewer, as many as there can be such that
     neighbouring quarters of batches have a correlation of no more than 1/4. Half of that correlation is what the
     variance of a batch lacks, where correlations decay evenly, and is added. With more correlation in 32 batches, or
-    with so few large values among them that the variance is not known, the run is too short. Student's t; degrees of
-    freedom are those of the variance, by the kurtosis of what it is from.
+    with so few large values among them that the variance is not known, the run is too short. The quantile is Student's,
+    with the degrees of freedom that the kurtosis of the batches leaves to their variance, and more where they are
+    skewed: as much as is needed on the longer side (Willink 2005).
     """
     sample = np.atleast_2d(np.asarray(rewards, dtype=np.float64))
     if sample.ndim > 2 or not sample.size or not np.isfinite(sample).all():
         raise InvalidInput("rewards must be finite numbers, (steps,) or (runs, steps)")
     mean = float(sample.mean())
     if not np.ptp(sample):
-        return LongRun(mean, None, 0.0, "all rewards are the same")
+        return LongRun(mean, None, None, "all rewards are the same")
     if states is not None:
         cycles = _by_cycles(sample, np.asarray(states).reshape(sample.shape), mean)
         if cycles is not None:
@@ -101,13 +93,12 @@ def _by_batches(sample: Array, mean: float) -> LongRun:
         used = size * batches * QUARTERS
         quarters = sample[:, steps - used :].reshape(runs, batches * QUARTERS, size).mean(axis=2)
         correlation = _neighbours(quarters)
-        whole = quarters.reshape(runs, batches, QUARTERS).mean(axis=2).ravel()
-        freedom = _freedom(whole - whole.mean())
-        if correlation > CORRELATED or freedom < FEWEST_EFFECTIVE:
+        errors = quarters.reshape(runs, batches, QUARTERS).mean(axis=2).ravel() - quarters.mean()
+        if correlation > CORRELATED or _freedom(errors) < FEWEST_EFFECTIVE:
             continue
-        variance = float(whole.var(ddof=1)) / whole.size * (1.0 + 0.5 * max(0.0, correlation)) * used / steps
-        return LongRun(mean, math.sqrt(variance), freedom, f"{whole.size} batches")
-    return LongRun(mean, None, 0.0, "the run is too short")
+        more = 1.0 + 0.5 * max(0.0, correlation)
+        return _from_errors(mean, errors * math.sqrt(more * used / steps), f"{len(errors)} batches")
+    return LongRun(mean, None, None, "the run is too short")
 
 
 def _neighbours(means: Array) -> float:
@@ -134,11 +125,19 @@ def _by_cycles(sample: Array, states: Integers, mean: float) -> LongRun | None:
     errors = sums - sums.sum() / steps.sum() * steps
     if np.abs(errors).max() <= 1e-9 * np.abs(sums).max():  # always the same cycle
         return None
-    freedom, count = _freedom(errors), len(errors)
-    if freedom < FEWEST_CYCLES:
+    if _freedom(errors) < FEWEST_CYCLES:
         return None
-    variance = float(errors @ errors) * count / (count - 1)
-    return LongRun(mean, math.sqrt(variance) / float(steps.sum()), freedom, f"{count} cycles")
+    return _from_errors(mean, errors / steps.mean(), f"{len(errors)} cycles")
+
+
+def _from_errors(mean: float, errors: Array, method: str) -> LongRun:
+    """From independent errors, whose mean is the error of the average."""
+    count, freedom = len(errors), _freedom(errors)
+    standard_error = math.sqrt(float(errors @ errors) / (count - 1) / count)
+    skew = abs(float((errors**3).mean())) / float((errors * errors).mean()) ** 1.5 / 6.0 / math.sqrt(count)
+    quantile = float(scipy.special.stdtrit(freedom, 0.5 + 0.5 * CONFIDENCE))
+    quantile += skew * (1.0 + 2.0 * quantile**2)
+    return LongRun(mean, standard_error, quantile * standard_error, method)
 
 
 def _freedom(errors: Array) -> float:

@@ -9,8 +9,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from aapi.agent.acting import AnyPolicy, Predictor, acting, checked
 from aapi.agent.agent import Agent
-from aapi.agent.policies import AnyPolicy, Predictor, acting, checked
 from aapi.agent.score import Comparison, Score, shows_state
 from aapi.checks import at_least
 from aapi.environments.copies import continuing
