@@ -20,6 +20,7 @@ from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
 from aapi.files import uninterrupted
 from aapi.kernels.random import streams
+from aapi.learners.exploring import ExploringState
 from aapi.learners.learner import Session, cannot_learn_from_others, check_learner
 from aapi.learners.state import copied
 from aapi.memory import KeepSteps
@@ -170,6 +171,18 @@ class Agent:
         """The reward earned in all steps so far."""
         return self.simulation.total_reward
 
+    @property
+    def explored_steps(self) -> int:
+        """How many steps were explorations between phases, of all copies together."""
+        state = self.session.state
+        return int(state.explored.sum()) if isinstance(state, ExploringState) else 0
+
+    @property
+    def explored_cost(self) -> float:
+        """What explorations that have a price, such as `Expeditions`, are believed to have cost in rewards so far."""
+        state = self.session.state
+        return float(state.outlook.lost.sum()) if isinstance(state, ExploringState) else 0.0
+
     def learn(
         self,
         num_steps: int,
@@ -234,7 +247,11 @@ class Agent:
                 raise InvalidInput("the agent is in the middle of a phase: load it with its environment")
             stretch = learner.act(session.state)  # what was done of it, first
             data = replace(simulation.rollout(stretch, 0), complete=True)
-            session.state = learner.learn_from(copied(session.state), data, stretch.acting)
+            state = copied(session.state)
+            if stretch.exploring is None:
+                session.state = learner.learn_from(state, data, stretch.acting)
+            else:
+                session.state = learner.update(state, data)[0]
             simulation.begin(0)
         uniform, count, first = self.space.uniform(1), len(logged.rewards), 0
         with progress_bar("learning from the log", count, show=progress) as advance:

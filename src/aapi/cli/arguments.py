@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -195,6 +196,26 @@ def given_settings(options: argparse.Namespace) -> dict[str, Setting]:
     from aapi.registry.algorithms import settings_for
 
     return {name: value for name in settings_for() if (value := vars(options)[name]) is not None}
+
+
+def add_max_exploration(command: argparse.ArgumentParser) -> None:
+    """Add a bound on exploration to a command."""
+    command.add_argument(
+        "--max-exploration", type=float, metavar="X",
+        help="the share of all steps so far that may be explorations between phases, at any time; from 1 on, how many "
+        "steps in all (none at all: --exploration none)",
+    )  # fmt: skip
+
+
+def bounded(options: argparse.Namespace, learner: AnyLearner) -> AnyLearner:
+    """The learner with the bound on exploration that is given, if one is."""
+    from aapi.learners import Exploring
+
+    if options.max_exploration is None:
+        return learner
+    if not isinstance(learner, Exploring):
+        raise InvalidInput(f"--max-exploration bounds explorations between phases, and {options.algorithm} has none")
+    return dataclasses.replace(learner, max_exploration=options.max_exploration)
 
 
 def read_algorithm(options: argparse.Namespace, defaults: Settings) -> tuple[AnyLearner, dict[str, Setting]]:

@@ -47,6 +47,7 @@ def add_run(commands: Commands) -> None:
     arguments.add_runs(command)
     command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP}; finite: {FINITE_HELP}")
     add_json(command, "print one JSON object instead of table and plot")
+    arguments.add_max_exploration(command)
     arguments.add_algorithm(command)
 
 
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace) -> None:
     finite = not isinstance(problem, ContinuousProblem)
     features = make_features(options.features, finite=finite, vectors=not finite)
     algorithm, settings = arguments.read_algorithm_for(options, problem)
+    algorithm = arguments.bounded(options, algorithm)
     with arguments.errors_name_flags(options):
         result = run_algorithm(
             algorithm, problem, options.steps, options.runs, options.seed, threads=options.threads, features=features,

@@ -105,6 +105,7 @@ def add_train(commands: Commands) -> None:
     logs = f"write logs for TensorBoard there ({install_extra('tensorboard')})"
     command.add_argument("--tensorboard", metavar="FOLDER", help=logs)
     add_json(command, "print one JSON object instead of table and plot")
+    arguments.add_max_exploration(command)
     arguments.add_algorithm(command, exact=False)
     # So that -1,-2 after --low is not taken for an option.
     command._negative_number_matcher = re.compile(r"-[\d.][\d.,eE+-]*")
@@ -184,9 +185,12 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     make = functools.partial(make_continuing, options.environment, ending, options.limit)
     env = make()
     algorithm, settings = arguments.read_algorithm(options, agent_settings(env, features, options.algorithm))
+    algorithm = arguments.bounded(options, algorithm)
     several = options.copies > 1 or options.processes
     learnt_in = make_copies(make, options.copies, options.processes) if several else env
     agent = Agent(algorithm, learnt_in, features, options.seed or 0)
+    if options.max_exploration is not None and not agent.space.countable:
+        raise InvalidInput("--max-exploration is for observations that can be counted, and these are vectors")
     if options.from_log is not None:
         agent.learn_from(options.from_log, not options.json and sys.stderr.isatty())
     return agent, _in_effect(settings if agent.algorithm is algorithm else learner_settings(agent.algorithm), agent)
@@ -268,26 +272,18 @@ def _average(before: tuple[int, float], after: tuple[int, float]) -> float:
     return (after[1] - before[1]) / (after[0] - before[0])
 
 
-def _explored(agent: Agent) -> str:
-    """How many steps were explorations, if any."""
-    from aapi.learners.exploring import ExploringState
-
-    state = agent.session.state
-    explored = int(state.explored.sum()) if isinstance(state, ExploringState) else 0
-    return f", and {explored} of them to explore" if explored else ""
-
-
 def _show(
     options: argparse.Namespace, agent: Agent, summary: TrainingSummary, settings: Settings, earned: Earned
 ) -> None:
     from aapi.agent import describe_choice
     from aapi.registry.algorithms import algorithm_word
 
+    explored = f", and {agent.explored_steps} of them to explore" if agent.explored_steps else ""
     copies = cast("Copies", agent.copies)  # both new and resumed agents have some
     rows = [
         ("observations", f"{agent.features}: {agent.space.describe()}, {plural(agent.num_actions, 'action')}"),
         ("episodes", _ending(copies.rule)),
-        ("steps", f"{summary['steps']}, in {plural(summary['phases'], 'phase')}{_several(copies)}{_explored(agent)}"),
+        ("steps", f"{summary['steps']}, in {plural(summary['phases'], 'phase')}{_several(copies)}{explored}"),
         ("settings", format_settings(settings)),
         ("time", f"{summary['seconds']:.1f} s, {summary['steps_per_second']:,.0f} steps a second"),
     ]

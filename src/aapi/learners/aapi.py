@@ -30,6 +30,7 @@ def AAPI(  # noqa: N802 - an algorithm's name
     num_sampled: int | None = None,
     exploration: Explorations | None = None,
     reward_range: tuple[float, float] | None = None,
+    max_exploration: float | None = None,
 ) -> AnyLearner:
     """Algorithm 1: π_{k+1} ∝ exp((Σ_{s≤k} Q̂_s + M_{k+1}) / η_k(x)).
 
@@ -46,7 +47,9 @@ def AAPI(  # noqa: N802 - an algorithm's name
     num_sampled: estimate η_k(x) from so many past differences, as the paper does for large state spaces; None: exactly
         for tables, from 30 for weights.
     exploration: `Expeditions()` and `ThompsonSampling()` where evaluate is not given, and states can be counted. They
-        end by what is seen, so each run is simulated alone.
+        end by what is seen, so each run is simulated alone. (): none.
+    max_exploration: the share of all steps so far, such as 0.05, that may be explorations at any time; or, from 1 on,
+        how many steps in all.
     reward_range: the lowest and the highest reward there can be, if they are known: what is yet to be found may then be
         worth a longer search, and nothing is searched for beyond the highest. Nothing needs it.
     """
@@ -62,7 +65,7 @@ def AAPI(  # noqa: N802 - an algorithm's name
         exploration = (Expeditions(highest=_highest(reward_range)), ThompsonSampling()) if alone else ()
     elif reward_range is not None:
         raise InvalidInput("reward_range is for the default exploration: give Expeditions(highest=…) instead")
-    return exploring(learner, exploration)
+    return exploring(learner, exploration, max_exploration)
 
 
 def _highest(reward_range: tuple[float, float] | None) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from aapi.approximation.space import NOT_STORED
+from aapi.checks import finite
 from aapi.errors import InvalidInput
 from aapi.exploration import Excursion, Situation, as_exploration
 from aapi.exploration.exploration import checked
@@ -18,7 +19,7 @@ from aapi.memory import CountTransitions, empty_memories
 
 if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace
-    from aapi.array_types import Arrays, Integers
+    from aapi.array_types import Array, Arrays, Integers
     from aapi.exploration import Exploration
     from aapi.exploration.exploration import ExplorationLike, Explorations
     from aapi.learners.learner import AnyLearner
@@ -79,11 +80,14 @@ class Exploring(Learner[ExploringState]):
 
     exploration: parts that are asked in turn, before each phase but the first, whether a run ought to explore. Where
         runs are simulated side by side, those that ought not to follow their policy meanwhile, for as long.
+    max_exploration: at no time are more than this share of the steps so far explorations, logged steps among them; from
+        1 on, how many steps may be explorations in all. None: as many as the parts ask for.
     It explores where states can be counted. Elsewhere the learner is played as it is.
     """
 
     learner: AnyLearner
     exploration: tuple[ExplorationLike, ...]
+    max_exploration: float | None = None
 
     @property
     def lockstep(self) -> bool:
@@ -97,6 +101,10 @@ class Exploring(Learner[ExploringState]):
         self.learner.check()
         for part in self.exploration:
             as_exploration(part).check()
+        if (most := self.max_exploration) is not None:
+            finite(0.0, max_exploration=most)
+            if most > 1.0 and most != int(most):
+                raise InvalidInput(f"max_exploration is a share below 1, or a whole number of steps, not {most!r}")
 
     def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> ExploringState:
         """The learner's own start; and transitions are counted."""
@@ -199,8 +207,11 @@ class Exploring(Learner[ExploringState]):
         counts = cast("Counts | None", state.memories.get(COUNTS))
         if counts is None or not parts:  # states cannot be counted
             return state
-        free, policies = np.ones(len(data.rewards), dtype=bool), self.learner.act(state.inner).policy.copy()
-        chosen = Excursion(~free, policies)
+        usual = default_steps(counts.visits.shape)
+        room = self._room(state, data.time)
+        able = room >= (usual if self.lockstep else 1)
+        free, policies = able.copy(), self.learner.act(state.inner).policy.copy()
+        chosen = Excursion(np.zeros(len(free), dtype=bool), policies)
         survey = Survey(counts, state.outlook, ended)
         for part in parts:
             if not free.any():
@@ -215,8 +226,19 @@ class Exploring(Learner[ExploringState]):
                 free &= ~sent
                 if not self.lockstep and sent.any():
                     chosen = replace(out, runs=chosen.runs, policies=policies)
-        excursion = replace(chosen, runs=~free) if self.lockstep or not free.all() else None
+        sent = able & ~free
+        excursion = replace(chosen, runs=sent) if self.lockstep or sent.any() else None
+        if excursion is not None and not self.lockstep and (excursion.steps or usual) > room[0]:
+            excursion = replace(excursion, steps=int(room[0]))
         return replace(state, outlook=survey.outlook, excursion=excursion)
+
+    def _room(self, state: ExploringState, time: int) -> Array:
+        """How many steps of exploration each run may begin now, a whole number for each copy, (runs,)."""
+        most = self.max_exploration
+        if most is None:
+            return np.full(len(state.explored), np.inf)
+        left = most - state.explored if most >= 1.0 else (most * time - state.explored) / (1.0 - most)
+        return np.asarray(np.floor(left / state.space.copies) * state.space.copies)
 
 
 def default_steps(shape: tuple[int, ...]) -> int:
@@ -224,7 +246,7 @@ def default_steps(shape: tuple[int, ...]) -> int:
     return int(max(STEPS, min(MOST_STEPS, STEPS_PER_PAIR * shape[1] * shape[2])))
 
 
-def exploring(learner: AnyLearner, exploration: Explorations) -> AnyLearner:
-    """The learner with this exploration around it; the learner itself if there is none."""
+def exploring(learner: AnyLearner, exploration: Explorations, most: float | None = None) -> AnyLearner:
+    """The learner with this exploration around it, at most so much of it; the learner itself if there is none."""
     parts = tuple(exploration) if isinstance(exploration, tuple | list) else (exploration,)
-    return Exploring(learner, parts) if parts else learner
+    return Exploring(learner, parts, most) if parts else learner

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ALGORITHMS = PARTS["algorithm"]
 OLD_WORDS = {"untuned": "aapi (aapi.AAPI() without tuning; the paper's algorithm is aapi-paper)"}
 FLAG_NAMES = {"num_sampled": "sampled"}  # where they are not the names of arguments
-MADE_APART = ("phase_length", "evaluate", "exploration", "reward_range")
+MADE_APART = ("phase_length", "evaluate", "exploration", "reward_range", "max_exploration")
 # What algorithms are told that is no field of a part.
 ALGORITHM_SETTINGS = {
     "phase_length": Setting("phase_length", str, "steps between two policies, or growing"),
