@@ -97,6 +97,16 @@ class Interpolated(QSpace):
         rooms = np.empty(self.num_actions), np.empty(len(policy.grid.first))
         return partial(_draw_best, policy.grid, policy.slots, policy.numbers, policy.q, stream, *rooms)
 
+    def draw(self, policy: GridPolicy | RulePolicy, stream: Streams, states: States) -> Integers:
+        """Actions for vectors, (n, dimension)."""
+        if isinstance(policy, RulePolicy):
+            return super().draw(policy, stream, states)
+        actions = np.empty(len(states), dtype=np.int64)
+        rooms = np.empty(self.num_actions), np.empty(len(policy.grid.first))
+        arrays = policy.grid, policy.slots, policy.numbers, policy.q, stream, *rooms
+        _draw_all(*arrays, np.ascontiguousarray(states), actions)
+        return actions
+
     def join(self, policies: Sequence[GridPolicy | RulePolicy]) -> GridPolicy | RulePolicy:
         """Policies are of one run each."""
         if len(policies) != 1:
@@ -155,3 +165,11 @@ def _draw_best(
                 return a
             chosen -= 1
     return 0
+
+
+@kernel
+def _draw_all(
+    grid: Any, slots: Any, numbers: Any, q: Any, stream: Any, values: Any, point: Any, observations: Any, actions: Any
+) -> None:  # fmt: skip
+    for i in range(actions.size):
+        actions[i] = _draw_best(grid, slots, numbers, q, stream, values, point, observations[i])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from aapi.approximation.projected_equations import Equations
     from aapi.approximation.temporal_differences import Rates, Rule
-    from aapi.array_types import Actions, Array, Arrays, Streams
+    from aapi.array_types import Actions, Array, Arrays, Integers, Streams
 
 
 HEAD = 40  # numbers at the front of `_packed`
@@ -115,6 +115,12 @@ class Linear(QSpace):
     def actor(self, policy: LinearPolicy, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         return partial(_draw_action, _packed(self.basis, policy), stream)
+
+    def draw(self, policy: LinearPolicy, stream: Streams, states: States) -> Integers:
+        """Actions for vectors, (n, dimension), of the first run."""
+        actions = np.empty(len(states), dtype=np.int64)
+        _draw_actions(_packed(self.basis, policy), stream, np.ascontiguousarray(states), actions)
+        return actions
 
     def temporal_differences(self, difference: Any, rates: Rates, runs: int) -> Rule:
         """By the weights."""
@@ -254,3 +260,9 @@ def _draw_action(packed: Any, stream: Any, observation: Any) -> Any:
         basis, _unpacked(packed, 4), packed[5], _unpacked(packed, 5), packed[6] != 0.0, stream, _unpacked(packed, 6)[0],
         _unpacked(packed, 7)[0], _unpacked(packed, 8)[0], _unpacked(packed, 9)[0], None, observation,
     )  # fmt: skip
+
+
+@kernel
+def _draw_actions(packed: Any, stream: Any, observations: Any, actions: Any) -> None:
+    for i in range(actions.size):
+        actions[i] = _draw_action(packed, stream, observations[i])

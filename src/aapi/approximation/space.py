@@ -187,6 +187,15 @@ class QSpace(ABC):
     def actor(self, policy: Policy, stream: Streams) -> Actor:
         """A function that draws an action for a state of the first run."""
 
+    def chooser(self, policy: Policy) -> Actor:
+        """A function from a state of the first run to the most likely action, the first if there are several."""
+        return lambda state: int(self.probabilities(policy, np.asarray(state)[None, None])[0, 0].argmax())
+
+    def draw(self, policy: Policy, stream: Streams, states: States) -> Integers:
+        """Actions for states of the first run, (n,): those that `actor` would draw one after the other."""
+        act = self.actor(policy, stream)
+        return np.array([act(state) for state in states], dtype=np.int64)
+
     @abstractmethod
     def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> Surprise:
         """No surprise yet. num_sampled: how many past differences will be asked for at a time; None: all there are."""

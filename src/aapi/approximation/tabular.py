@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from aapi.approximation.projected_equations import Equations
     from aapi.approximation.temporal_differences import Rates, Rule
-    from aapi.array_types import Actions, Array, Streams
+    from aapi.array_types import Actions, Array, Integers, Streams
     from aapi.features.active import ActiveFeatures
     from aapi.mdp import FiniteMDP
 
@@ -104,6 +104,16 @@ class Tabular(QSpace):
     def actor(self, policy: Array, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         return partial(_draw_action, np.ascontiguousarray(policy[0]), stream)
+
+    def chooser(self, policy: Array) -> Actor:
+        """The most likely action."""
+        return partial(_best_action, np.ascontiguousarray(policy[0]))
+
+    def draw(self, policy: Array, stream: Streams, states: States) -> Integers:
+        """Actions for states of the first run."""
+        actions = np.empty(len(states), dtype=np.int64)
+        _draw_actions(np.ascontiguousarray(policy[0]), stream, states, actions)
+        return actions
 
     def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> TabularSurprise:
         """No surprise yet."""
@@ -268,3 +278,19 @@ def _draw_action(table: Any, stream: Any, state: Any) -> Any:
             if u < cumulated:
                 break
     return chosen
+
+
+@kernel
+def _draw_actions(table: Any, stream: Any, states: Any, actions: Any) -> None:
+    for i in range(actions.size):
+        actions[i] = _draw_action(table, stream, states[i])
+
+
+@kernel
+def _best_action(table: Any, state: Any) -> Any:
+    """The most likely action, the first if there are several."""
+    best = 0
+    for a in range(1, table.shape[1]):
+        if table[state, a] > table[state, best]:
+            best = a
+    return best

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector.utils import batch_space, iterate
 
 from aapi.errors import InvalidInput, TooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from aapi.array_types import Array
+    from aapi.array_types import AnyArray, Array, Integers
     from aapi.gymnasium_types import Observation, Space
 
 
@@ -100,6 +102,90 @@ class Observations:
             digits = sum(map(math.log10, self.counts))
             raise TooLarge(f"about 10^{digits:.0f} states are too many for one-hot features: take tiles or radial")
         return math.prod(self.counts)
+
+
+class Batches:
+    """Observations of a space, several at once: each part has one axis more."""
+
+    def __init__(self, space: Space, observations: Observations) -> None:
+        self.space, self.numbers = space, observations
+        self._axes = None if isinstance(space, spaces.Dict | spaces.Tuple) else len(space.shape or ())
+
+    def read(self, observation: Observation) -> Batch | None:
+        """A batch, or None if this is one observation, or nothing of the kind."""
+        if self._axes is None:
+            leaves = [*_leaves(self.space, observation)]
+            if not leaves or not all(np.ndim(leaf) == len(part.shape or ()) + 1 for part, leaf in leaves):
+                return None
+            return self._checked(observation, [np.asarray(leaf) for _, leaf in leaves])
+        if isinstance(observation, int | float | np.number):
+            return None
+        axes = observation.ndim if isinstance(observation, np.ndarray) else np.ndim(observation)
+        return self._checked(observation, [np.asarray(observation)]) if axes == self._axes + 1 else None
+
+    def _checked(self, observation: Observation, leaves: list[AnyArray]) -> Batch:
+        parts = [part for part, _ in _leaves(self.space, observation)]
+        number = len(leaves[0])
+        for part, leaf in zip(parts, leaves, strict=True):
+            if leaf.shape != (number, *(part.shape or ())) or leaf.dtype.kind not in "biuf":
+                raise InvalidInput(
+                    f"a batch of {number} observations has numbers of shape {(number, *(part.shape or ()))} here, not "
+                    f"{leaf.dtype} of shape {leaf.shape}"
+                )
+        return Batch(number, observation, leaves)
+
+    def states(self, batch: Batch) -> Integers:
+        """The indices of its observations, (n,)."""
+        states = np.zeros(batch.number, dtype=np.int64)
+        columns = (column for leaf in batch.leaves for column in _rows(leaf).T)
+        for column, low, count in zip(columns, self.numbers.low, self.numbers.counts, strict=True):
+            if column.dtype.kind == "f":
+                raise InvalidInput("observations of this space are whole numbers, and the batch is of floats")
+            places = column.astype(np.int64) - int(low)
+            if len(places) and not (places.min() >= 0 and places.max() < count):
+                wrong = int(np.flatnonzero((places < 0) | (places >= count))[0])
+                raise InvalidInput(f"observation {wrong} of the batch is not in its space")
+            states = states * count + places
+        return states
+
+    def vectors(self, batch: Batch) -> Array:
+        """Its observations as vectors, (n, dimension)."""
+        columns = [_rows(leaf).astype(np.float64) for leaf in batch.leaves]
+        vectors = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
+        if not np.isfinite(vectors).all():
+            wrong = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+            raise InvalidInput(f"observation {wrong} of the batch holds a number that is not finite")
+        return vectors
+
+    def split(self, batch: Batch) -> Iterable[Observation]:
+        """Its observations, one by one."""
+        if not isinstance(self.space, spaces.Dict | spaces.Tuple):
+            return iter(batch.leaves[0])
+        return iterate(batch_space(self.space, batch.number), batch.observation)
+
+
+class Batch(NamedTuple):
+    """So many observations, as given, and their arrays, in order."""
+
+    number: int
+    observation: Observation
+    leaves: list[AnyArray]
+
+
+def _rows(leaf: AnyArray) -> AnyArray:
+    """A row of numbers for each observation."""
+    return leaf.reshape(len(leaf), math.prod(leaf.shape[1:]))
+
+
+def _leaves(space: Space, observation: Observation) -> Iterator[tuple[Space, Any]]:
+    """The parts of a space that hold numbers, and what an observation has for them; none if it has not all."""
+    if not isinstance(space, spaces.Dict | spaces.Tuple):
+        yield space, observation
+        return
+    if not isinstance(observation, Mapping if isinstance(space, spaces.Dict) else Sequence):
+        return
+    for key, part in _parts(space):
+        yield from _leaves(part, observation[key])
 
 
 def check_vector(vector: Array, dimension: int) -> Array:

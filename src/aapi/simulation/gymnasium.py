@@ -351,7 +351,7 @@ class GymnasiumSimulation:
             raise
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError) as error:
             raise InvalidInput(f"the observation {observation!r} cannot be read ({one_line(error)})") from error
-        if not np.isfinite(encoded).all():
+        if not self.space.countable and not np.isfinite(encoded).all():
             j = int(np.flatnonzero(~np.isfinite(encoded))[0])
             raise InvalidInput(f"observation[{j}] is {encoded[j]}, not a finite number")
         return encoded

@@ -11,7 +11,7 @@ from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace
-    from aapi.array_types import Array, Mask
+    from aapi.array_types import Array, Integers, Mask
 
 
 class ActionMasks:
@@ -91,6 +91,16 @@ class ActionMasks:
         """A policy in which nothing is forbidden, as far as a table knows."""
         if self.table is None:
             return policy
-        done = np.where(self.table, policy[0], 0.0)
-        done[np.arange(len(done)), self.table.argmax(axis=1)] += np.where(self.table, 0.0, policy[0]).sum(axis=1)
-        return np.asarray(done[None])
+        return redirected(policy[0], self.table)[None]
+
+
+def redirected(probabilities: Array, allowed: Mask) -> Array:
+    """Probabilities, (n, actions), with those of forbidden actions given to the first that is allowed."""
+    done = np.where(allowed, probabilities, 0.0)
+    done[np.arange(len(done)), allowed.argmax(axis=1)] += np.where(allowed, 0.0, probabilities).sum(axis=1)
+    return done
+
+
+def redirected_actions(actions: Integers, allowed: Mask) -> Integers:
+    """Actions, (n,), with the first that is allowed in place of forbidden ones."""
+    return np.where(allowed[np.arange(len(actions)), actions], actions, allowed.argmax(axis=1))
