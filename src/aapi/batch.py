@@ -194,11 +194,14 @@ def _run_chunk(
 ) -> PhaseRecorder:  # fmt: skip
     """What the runs of one simulation contribute to a Result."""
     recorder = PhaseRecorder(simulation.space, len(simulation.streams), simulation.grid, record)
+    earned = np.zeros(len(simulation.streams))
     for phase in play(learner, simulation, num_steps):
         recorder.add(phase, simulation.time)
         advance(phase.data.rewards.size)
         if callback:
-            callback(simulation.time, recorder.earned / simulation.time)
+            with np.errstate(over="ignore", invalid="ignore"):
+                earned = earned + phase.data.reward_sums.sum(axis=1)
+            callback(simulation.time, earned / simulation.time)
         if stop.is_set():
             break
     return recorder

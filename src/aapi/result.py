@@ -182,7 +182,7 @@ class Result:
 class PhaseRecorder:
     """What the phases of a batch of runs say of themselves, on the way to a `Result`.
 
-    record: keep what a `Record` takes. earned: the rewards so far, (runs,).
+    record: keep what a `Record` takes.
     """
 
     def __init__(self, space: QSpace, runs: int, grid: Integers, record: bool) -> None:
@@ -190,7 +190,6 @@ class PhaseRecorder:
         self.ends: list[int] = []
         self.marks: list[Integers] = []
         self.sums: list[Array] = []
-        self.earned = np.zeros(runs)
         self.evaluated: list[bool] = []
         self.weights: list[float] = []
         self.surprise: list[Array] = []
@@ -212,8 +211,6 @@ class PhaseRecorder:
         self.ends.append(time)
         self.marks.append(time - data.steps + data.part_ends)
         self.sums.append(data.reward_sums)
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.earned += data.reward_sums.sum(axis=1)
         self.evaluated.append(evaluated)
         self.next_policy = phase.next_policy
         if phase.exploring is not None:

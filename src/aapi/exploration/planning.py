@@ -22,6 +22,7 @@ STRONG_DAMPING = 0.5  # where actions are questioned but now and then, and model
 EVALUATIONS = 15
 ACCURACY = 1e-3
 TIE = 1e-9
+ONE = np.uint64(1)
 
 
 def plan(
@@ -140,8 +141,10 @@ def optimise(
     effort: the accuracy, δ, and the sweeps between two of these in which the actions that were best are not questioned
     (modified policy iteration; Puterman and Shin 1978).
     """
-    num_actions, (accuracy, damping, evaluations) = rewards.shape[1], effort
-    updated, spread, best = np.empty(values.size), spread_of(states, rewards), np.empty(values.size, dtype=np.int64)
+    # Unsigned numbers index arrays without a check for negative ones.
+    states, begins, after = states.view(np.uint64), begins.view(np.uint64), after.view(np.uint64)
+    num_actions, (accuracy, damping, evaluations) = np.uint64(rewards.shape[1]), effort
+    updated, spread, best = np.empty(values.size), spread_of(states, rewards), np.empty(values.size, dtype=np.uint64)
     low, high, sweeps = -np.inf, np.inf, 0.0
     for _ in range(min(SWEEPS * states.size, WORK // work) // (1 + evaluations) + 200):
         sweeps += 1.0
@@ -151,7 +154,7 @@ def optimise(
             for a in range(num_actions):
                 pair = x * num_actions + a
                 score = rewards[x, a]
-                for e in range(begins[pair], begins[pair + 1]):
+                for e in range(begins[pair], begins[pair + ONE]):
                     score += chances[e] * values[after[e]]
                 scores[x, a] = score
                 if score > top:
@@ -176,9 +179,9 @@ def _evaluate(
 ) -> None:  # fmt: skip
     """A sweep that follows these actions."""
     for x in states:
-        pair = x * rewards.shape[1] + actions[x]
+        pair = x * np.uint64(rewards.shape[1]) + actions[x]
         score = rewards[x, actions[x]]
-        for e in range(begins[pair], begins[pair + 1]):
+        for e in range(begins[pair], begins[pair + ONE]):
             score += chances[e] * values[after[e]]
         updated[x] = (1.0 - damping) * score + damping * values[x]
     offset = updated[states[0]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
@@ -12,6 +12,7 @@ from aapi.approximation.space import NOT_STORED
 from aapi.learners.learner import LONGEST, Learner, Phase
 from aapi.memory import CountTransitions, empty_memories, remember
 from aapi.simulation import Stretch
+from aapi.values import changed
 
 if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace
@@ -114,9 +115,9 @@ class ModelBased(Learner[EpisodeState]):
     def learn_from(self, state: EpisodeState, data: PhaseData, behaviour: Policy) -> EpisodeState:
         """Count what was seen, and plan."""
         memories = remember(state.memories, data, behaviour)
-        after = replace(state, k=state.k + 1, memories=memories, start=data.time, length=data.steps)
+        after = changed(state, k=state.k + 1, memories=memories, start=data.time, length=data.steps)
         plan = self.plan(after, data.streams)
-        return replace(after, q_hat=plan.q_hat, gain=plan.gain, gap=float(plan.gap), policy=plan.policy)
+        return changed(after, q_hat=plan.q_hat, gain=plan.gain, gap=float(plan.gap), policy=plan.policy)
 
 
 def counts_of(state: EpisodeState) -> Counts:

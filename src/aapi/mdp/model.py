@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypedDict, Unpack
 
@@ -149,7 +150,7 @@ class FiniteMDP:
         """Whether rewards are drawn; else they are r(x, a)."""
         return self.outcomes is not None or self.reward_spread is not None
 
-    @property
+    @cached_property
     def reward_range(self) -> tuple[float, float]:
         """The lowest and the highest reward; of normal noise, eight standard deviations: more is one step in 10¹⁵."""
         paid = self.rewards if self.outcomes is None else self.outcomes.rewards

@@ -13,6 +13,7 @@ from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
 from aapi.memory.memory import Memory, MemorySpec, successor
 from aapi.memory.randomised import draw_from_counts
+from aapi.values import changed
 
 if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace, Tabular
@@ -76,9 +77,10 @@ class Counts(Memory):
             counts.seen, counts.attempts, counts.discoveries, counts.lowest, counts.highest, counts.total, counts.pairs,
             counts.successors, counts.transition_counts, counts.sizes, counts.places,
         )  # fmt: skip
-        held = len(self.current) // len(self.total)
-        current = data.last_states[:, np.arange(-held, 0) % data.copies]  # of a log, where its last rows led to
-        return replace(counts, current=current.ravel().astype(np.int64), steps=self.steps + steps)
+        last, copies = data.last_states, len(self.current) // len(self.total)
+        if last.shape[1] != copies:  # of a log: where its last rows led to
+            last = last[:, np.arange(-copies, 0) % last.shape[1]]
+        return changed(counts, current=last.astype(np.int64).ravel(), steps=self.steps + steps)
 
     def _with_room(self, entries: int) -> Counts:
         """The same with room for so many transitions in each run, and a hash table that is at most half full."""

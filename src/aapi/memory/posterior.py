@@ -99,7 +99,8 @@ def _draw_transitions(
     states, num_pairs = np.flatnonzero(seen), (seen.size + 1) * num_actions
     starts = np.empty(num_pairs + 1, dtype=np.int64)
     order, begins = order_by_pair(pairs, starts), np.zeros(num_pairs + 1, dtype=np.int64)
-    room = pairs.size + 8 * (states.size + 1) * num_actions
+    dense = prior * shrink >= DENSE
+    room = pairs.size + (states.size + 1 if dense else 8) * (states.size + 1) * num_actions
     after, chances = np.empty(room, dtype=np.int64), np.empty(room)
     marks, used, unseen, work = np.full(seen.size, -1), 0, seen.size - states.size, np.empty(1)
     for pair in range(num_pairs):
@@ -112,11 +113,11 @@ def _draw_transitions(
                 entry = order[starts[pair] + i]
                 after[used + i], chances[used + i] = successors[entry], (times[entry] + prior) * shrink
                 marks[successors[entry]] = pair
-            if prior * shrink >= DENSE:
+            if dense:
                 for y in states:
                     if marks[y] != pair:
                         after[used + known], chances[used + known] = y, prior * shrink
-                        known, marks[y] = known + 1, pair
+                        known += 1
             left = states.size - known
             if unseen > 0 and x < seen.size:
                 after[used + known], chances[used + known] = seen.size, unseen * prior * shrink

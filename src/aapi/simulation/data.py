@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from aapi.approximation.space import no_streams
+from aapi.kernels.jit import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -138,9 +139,10 @@ class Simulation(Protocol):
         """Act in a stretch until it is over, but for `most` steps at the most; all of its data so far."""
 
 
-def stretch_ends(grid: NDArray[np.int64], time: int, steps: int) -> NDArray[np.int64]:
+@kernel
+def stretch_ends(grid: Any, time: Any, steps: Any) -> Any:
     """Where to cut the next `steps` steps, counted from `time` on: at the steps of the grid, and at the end."""
-    first, last = grid.searchsorted((time + 1, time + steps))
+    first, last = np.searchsorted(grid, time + 1), np.searchsorted(grid, time + steps)
     ends = np.full(last - first + 1, steps, dtype=np.int64)
     ends[:-1] = grid[first:last] - time
     return ends
