@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import gymnasium
 import numpy as np
 
+from aapi.agent.changes import ChangeLog
 from aapi.agent.logged import read_logged
 from aapi.agent.representation import choose, represent
 from aapi.agent.score import Score, shows_state
@@ -198,6 +199,7 @@ class Agent:
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: int | None = None,
         checkpoint_steps: int | None = None,
+        log: str | os.PathLike[str] | None = None,
     ) -> Agent:
         """Act and learn for some more steps. Returns the agent.
 
@@ -207,6 +209,8 @@ class Agent:
         checkpoint: a file to save the agent to after every `checkpoint_every` phases, if that is given; when there were
             `checkpoint_steps` steps since the last time, also within a phase; and at the end. By default after 10,000
             steps, or more, so that saving takes about a tenth of the time at the most.
+        log: a file that a line of JSON is appended to after each phase, with what changed; see `ChangeLog`. Of an agent
+            that goes on from a checkpoint, the lines of what was learnt after it are written anew.
         """
         given = {"checkpoint_every": checkpoint_every, "checkpoint_steps": checkpoint_steps}
         at_least(1, num_steps=num_steps, **{name: value for name, value in given.items() if value is not None})
@@ -215,6 +219,7 @@ class Agent:
             if self.copies is not None and self.num_steps:
                 raise InvalidInput("where the environment is now is not known: go on from the last checkpoint")
             simulation.reset(self.seed)
+        changes = None if log is None else ChangeLog(self, log)
         checkpoints = None if checkpoint is None else Checkpoints(self, checkpoint, checkpoint_every, checkpoint_steps)
         start, first = time.perf_counter(), simulation.time
         with progress_bar("learning", num_steps, show=progress) as advance:
@@ -224,6 +229,8 @@ class Agent:
             for phase in self._play(num_steps, checkpoints):
                 learnt = phase.data.complete and phase.exploring is None
                 speed = (simulation.time - first) / (time.perf_counter() - start)
+                if changes is not None and learnt:
+                    changes.add(phase)
                 wanted = not learnt or self._report(phase, speed, callback)
                 if checkpoints is not None:
                     checkpoints.after(learnt, speed)

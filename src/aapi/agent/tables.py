@@ -59,7 +59,7 @@ def _ordered(table: PolicyTable, steps: int) -> PolicyTable:
 
 
 def _of_states(agent: Agent, observations: Observations, names: Names, visited: bool, title: str) -> PolicyTable:
-    visits = _visits(agent)
+    visits = state_visits(agent)
     been = visits.sum(axis=1)
     rows = np.flatnonzero(been) if visited and been.any() else np.arange(len(been))
     if len(rows) > MOST_ROWS:
@@ -70,7 +70,7 @@ def _of_states(agent: Agent, observations: Observations, names: Names, visited: 
     return _ordered(PolicyTable(numbers, chances, visits[rows], names, title=title), agent.num_steps)
 
 
-def _visits(agent: Agent) -> Array:
+def state_visits(agent: Agent) -> Array:
     """How often each action was taken in each state, (states, actions), as far as the learner remembers."""
     shape, state = agent.space.shape(1)[1:], agent.session.state
     counted = np.zeros(shape)

@@ -103,6 +103,8 @@ def add_train(commands: Commands) -> None:
     command.add_argument("--resume", metavar="FILE", help="continue a saved agent, until it has --steps steps in all")
     command.add_argument("--overwrite", action="store_true", help="let --save replace a file that exists")
     logs = f"write logs for TensorBoard there ({install_extra('tensorboard')})"
+    changes = "append a line of JSON there after each phase, with what changed in the policy"
+    command.add_argument("--log", metavar="FILE", help=changes)
     command.add_argument("--tensorboard", metavar="FOLDER", help=logs)
     add_json(command, "print one JSON object instead of table and plot")
     arguments.add_max_exploration(command)
@@ -137,7 +139,7 @@ def train(options: argparse.Namespace) -> None:
         with arguments.errors_name_flags(options):
             agent.learn(
                 options.steps - first, not options.json and sys.stderr.isatty(), log, checkpoint=options.save,
-                checkpoint_every=options.checkpoint_every,
+                checkpoint_every=options.checkpoint_every, log=options.log,
             )  # fmt: skip
     except KeyboardInterrupt:
         if options.save:
@@ -160,6 +162,12 @@ def _check_paths(options: argparse.Namespace) -> None:
     """Raise errors about files now rather than after hours of training."""
     if options.tensorboard is not None and Path(options.tensorboard).is_file():
         raise InvalidInput(f"--tensorboard {options.tensorboard} is a file: give a folder")
+    if options.log is not None:
+        log = Path(options.log)
+        if log.is_dir() or not log.parent.is_dir():
+            raise InvalidInput(f"--log {log} must be a file in a folder that exists")
+        if options.overwrite and options.resume is None:
+            log.unlink(missing_ok=True)
     if options.save is None:
         return
     path = Path(options.save)
@@ -214,7 +222,7 @@ def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     from aapi.agent import copies_made, load, made_environment
     from aapi.registry.algorithms import learner_settings
 
-    free = {"environment", "steps", "save", "checkpoint_every", "resume", "overwrite", "tensorboard", "json"}
+    free = {"environment", "steps", "save", "checkpoint_every", "resume", "overwrite", "tensorboard", "log", "json"}
     if fixed := sorted(options.parser.given(options) - free):
         raise InvalidInput(f"--resume goes on as the agent began: drop {arguments.flag(fixed[0])}")
     make = functools.partial(made_environment, options.resume, options.environment, make_environment)
