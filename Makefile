@@ -97,9 +97,10 @@ bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/online.py
 	.venv-bench/bin/python benchmarks/rivals.py
 
-# Stable-Baselines3 on our environments; apart, because it needs torch.
+# Stable-Baselines3 on our environments, and judged beside our agents; apart, because it needs torch.
 interop: .venv-interop/.installed
 	.venv-interop/bin/python interop/check.py
+	.venv-interop/bin/python interop/judge.py
 	.venv-interop/bin/python interop/vectors.py --rivals
 
 .venv/.installed: .venv/bin/python pyproject.toml

@@ -30,7 +30,7 @@ def test_independent_rewards_have_the_interval_of_a_sample():
     assert found.half_width == pytest.approx(1.97 / 200, rel=0.1)
     assert found.lower < 3.0 < found.upper
     assert found.half_width == pytest.approx(1.97 * found.standard_error, rel=0.01)
-    assert str(found) == "3.002 ± 0.01"
+    assert str(found) == "3.002 ± 0.010"
 
 
 def test_correlated_rewards_have_fewer_batches_and_a_wider_interval():

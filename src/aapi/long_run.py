@@ -39,12 +39,14 @@ class LongRun:
     method: str
 
     def __str__(self) -> str:
-        """The average ± half of the interval, to as many digits as that has two of."""
+        """The average ± half of the interval, which has two digits."""
         half = self.half_width
         if half is None:
             return f"{self.mean:.5g} ({self.method})"
-        digits = math.ceil(math.log10(abs(self.mean / half) + 1.0)) + 1
-        return f"{self.mean:.{min(digits, 15)}g} ± {half:.2g}"
+        if not 1e-9 < half < 1e9:
+            return f"{self.mean:.9g} ± {half:.2g}"
+        decimals = max(0, 1 - math.floor(math.log10(half)))
+        return f"{self.mean:.{decimals}f} ± {half:.{decimals}f}"
 
     @property
     def lower(self) -> float | None:
