@@ -94,7 +94,7 @@ def test_tables_never_take_a_forbidden_action(algorithm, masks):
     for x, allowed in enumerate(masks):
         assert allowed[agent.predict(x) - 3]
         assert allowed[agent.predict(x, deterministic=True) - 3]
-    assert agent.evaluate(100, Guarded(masks)).actions.shape == (100,)
+    assert agent.evaluate(100, Guarded(masks)).actions.size == 100
 
 
 @pytest.mark.parametrize(("algorithm", "features"), VECTORS, ids=lambda each: repr(each)[:24])

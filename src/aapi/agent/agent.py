@@ -445,6 +445,16 @@ class Agent:
         ending, limit = self.copies.rule["ending"], self.copies.rule["limit"]
         return continuing(gymnasium.make(self.copies.spec), cast("Ending", ending), cast("int | None", limit))
 
+    def export(self, path: str | os.PathLike[str], *, reader: bool = False) -> None:
+        """Write the present policy, and nothing else, to an .npz file of arrays and JSON, to act by elsewhere.
+
+        Policies on tables, grids of whole numbers, and Fourier and Radial features. reader: copy `policy_reader.py`
+        beside it: `Policy("policy.npz").act(observation)` there needs NumPy, and not aapi.
+        """
+        from aapi.agent.export import export
+
+        export(self, path, reader)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to a file of arrays and JSON, from which `aapi.load` makes it again, learning included."""
         from aapi.agent.storage import save

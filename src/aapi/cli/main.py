@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import aapi
 from aapi.cli.evaluate import add_evaluate
+from aapi.cli.export_policy import add_export_policy
 from aapi.cli.parser import Parser
 from aapi.cli.results import add_export, add_figures, add_report, add_watch
 from aapi.cli.run import add_run
@@ -52,7 +53,7 @@ def parser() -> Parser:
     commands = top.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
     for add in (
         add_reproduce, add_sweep, add_watch, add_report, add_figures, add_tune, add_export, add_train, add_evaluate,
-        add_show, add_run, add_theory, add_solve,
+        add_show, add_export_policy, add_run, add_theory, add_solve,
     ):  # fmt: skip
         add(commands)
     return top
