@@ -78,7 +78,9 @@ def evaluate(
     named: Mapping[str, AnyPolicy] = policy if isinstance(policy, Mapping) else {"": policy}
     if not named:
         raise InvalidInput("there is no policy to judge")
-    judge = _Judge(_made(env, ending, limit), num_steps, warm_up, given, deterministic)
+    where = _made(env, ending, limit)
+    name = where.spec.id if where.spec else env if isinstance(env, str) else ""
+    judge = _Judge(name, where, num_steps, warm_up, given, deterministic)
     with progress_bar("evaluating", len(named) * len(given) * (num_steps + warm_up), show=progress) as advance:
         judge.advance = advance
         scores = {name: judge.score(name, each) for name, each in named.items()}
@@ -112,15 +114,14 @@ class _Judge:
     """Runs policies one after the other in an environment that never ends."""
 
     def __init__(
-        self, env: Continuing, num_steps: int, warm_up: int, seeds: Sequence[int], deterministic: bool
+        self, name: str, env: Continuing, num_steps: int, warm_up: int, seeds: Sequence[int], deterministic: bool
     ) -> None:
         self.env, self.num_steps, self.warm_up = env, num_steps, warm_up
         self.seeds, self.deterministic = seeds, deterministic
         self.advance: Callable[..., None] = lambda *_: None
         runs = f"{len(seeds)} runs" if len(seeds) > 1 else "one run"
         before = f" after {warm_up:,} that do not count" if warm_up else ""
-        name = f"{env.spec.id}, " if env.spec else ""
-        self.setting = f"{name}{runs} of {num_steps:,} steps{before}"
+        self.setting = f"{f'{name}, ' if name else ''}{runs} of {num_steps:,} steps{before}"
 
     def score(self, name: str, policy: AnyPolicy) -> Score:
         """All runs of one policy."""
