@@ -217,7 +217,10 @@ class Agent:
         simulation = self.simulation
         if simulation.current is None:
             if self.copies is not None and self.num_steps:
-                raise InvalidInput("where the environment is now is not known: go on from the last checkpoint")
+                raise InvalidInput(
+                    "where the environment is now is not known: go on from the last checkpoint; copies in a vector "
+                    "environment can go on if they are wrapped in aapi.environments.Continuing"
+                )
             simulation.reset(self.seed)
         changes = None if log is None else ChangeLog(self, log)
         checkpoints = None if checkpoint is None else Checkpoints(self, checkpoint, checkpoint_every, checkpoint_steps)

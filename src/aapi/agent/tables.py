@@ -75,8 +75,9 @@ def state_visits(agent: Agent) -> Array:
     shape, state = agent.space.shape(1)[1:], agent.session.state
     counted = np.zeros(shape)
     states, actions = _under_way(agent)
+    masks = agent.simulation.masks  # a forbidden action counts as what it acted as
     if isinstance(state, OnlineState):
-        return np.array(state.visits[0], dtype=np.float64)  # they are counted in each step
+        return np.array(masks.in_table(state.visits)[0], dtype=np.float64)  # they are counted in each step
     for memory in state.memories.values():
         if isinstance(memory, Counts):
             counted += memory.visits[0]
@@ -85,7 +86,7 @@ def state_visits(agent: Agent) -> Array:
             np.add.at(counted, (memory.states[0], memory.actions[0]), 1.0)
             break
     np.add.at(counted, (states, actions), 1.0)
-    return counted
+    return np.asarray(masks.in_table(counted[None])[0])
 
 
 def _under_way(agent: Agent) -> tuple[AnyArray, Integers]:
