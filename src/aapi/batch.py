@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from aapi.approximation import Linear, QSpace, Tabular
+from aapi.approximation.rule_policy import RulePolicy
 from aapi.checks import at_least, check_indices
 from aapi.environments import ContinuousProblem
 from aapi.errors import InvalidInput
 from aapi.features import Coordinates, Features, Fourier, OneHot, VectorFeatures
+from aapi.learners.conservative import beside_rule
 from aapi.learners.learner import check_learner, play
 from aapi.progress import progress_bar
 from aapi.result import PhaseRecorder, Result, joined_result
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from aapi.learners.learner import AnyLearner
     from aapi.mdp import FiniteMDP
 
+    Rule = ArrayLike | Callable[[int], object]
     Callback = Callable[[int, Array], object]
     Problem = FiniteMDP | ChangingRewards | ContinuousProblem
 
@@ -53,7 +56,7 @@ def run(
     *,
     first_run: int = 0,
     features: Features | VectorFeatures | None = None,
-    rule: ArrayLike | None = None,
+    rule: Rule | None = None,
     threads: int = 1,
     chunk: int | None = None,
     grid: Sequence[int] | Integers | None = None,
@@ -68,8 +71,9 @@ def run(
 
     features: how Q-functions are represented; by default the model's coordinates where it has some (DeepSea), else
         one-hot; for continuous problems, the Fourier basis of order 4.
-    rule: of finite problems, what a rule of thumb does in each state, or a table (states, actions) of its
-        probabilities, for `Conservative` learners.
+    rule: of finite problems, a rule of thumb, which acts first, and as long as the learner might lose too much: the
+        learner becomes `Conservative(learner=learner)`, unless it is one. An action for each state, a table (states,
+        actions) of probabilities, or a function from the number of a state to an action.
     grid: steps at which the curves are taken; by default about 300, evenly and geometrically spaced.
     record: keep policies, Q̂, temperatures, surprises and predictions of every phase; of finite problems only.
     callback: called after each phase of a chunk with the steps so far and the average rewards so far, one for each run
@@ -78,6 +82,8 @@ def run(
     at_least(1, num_steps=num_steps, num_runs=num_runs, threads=threads)
     at_least(0, seed=seed, first_run=first_run)
     check_learner(learner)
+    if rule is not None:
+        learner = beside_rule(learner)
     runs = range(first_run, first_run + num_runs)
     steps = step_grid(num_steps) if grid is None else _check_grid(grid, num_steps)
     if record and isinstance(env, ContinuousProblem):
@@ -113,7 +119,7 @@ def run(
 
 def simulator(
     env: Problem, features: Features | VectorFeatures | None = None, seed: int = 0,
-    grid: Integers = NO_GRID, rule: ArrayLike | None = None,
+    grid: Integers = NO_GRID, rule: Rule | None = None,
 ) -> Callable[[Sequence[int]], Simulation]:  # fmt: skip
     """A function that makes the simulation of a chunk of runs, for whoever wants to see phase after phase:
 
@@ -128,9 +134,12 @@ def simulator(
     return lambda runs: FiniteSimulation(env, cast("Tabular", space), tables(env.dynamics), seed, runs, grid)
 
 
-def with_rule(space: QSpace, rule: ArrayLike) -> QSpace:
-    """The same space with a rule of thumb: an action for each state, or a table of probabilities."""
-    space.require_countable("a rule given as a table needs")
+def with_rule(space: QSpace, rule: Rule) -> QSpace:
+    """The same space with a rule of thumb: an action for each state, a table of probabilities, or a function."""
+    space.require_countable("a rule needs")
+    if callable(rule):
+        act = RulePolicy(rule, int, space.num_actions)
+        rule = [act.action(state) for state in range(space.rows)]
     given = np.asarray(rule)
     if given.shape == (space.rows,) and given.dtype.kind in "iu":
         check_indices(given, space.num_actions, "the actions of the rule")

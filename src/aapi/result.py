@@ -63,8 +63,10 @@ class Result:
         there are no tables of it. The better the prediction, the lower.
     conditioning: the worst condition number of the equations of a phase, (runs,), of evaluations that tell it (LSTD).
     explored: the steps that each run spent on exploration, (runs,).
+    rule_steps: those in which a rule of thumb acted, (runs,); trusted: the runs whose learner is better than it, as far
+        as can be told, (runs,); None if there is no rule.
     final_policy: the policy of the last phase, (runs, states, actions), or a `LinearPolicy`; next_policy: what would
-        have come next.
+        have come next; beside a rule, what whoever is trusted does.
     record: everything about every phase, if it was asked for.
     mean_rewards: of problems whose rewards change, the mean reward function of all steps up to each of the grid,
         (runs, grid, states, actions); else None.
@@ -87,6 +89,8 @@ class Result:
     seconds: float
     record: Record | None = None
     mean_rewards: Array | None = None
+    rule_steps: Integers | None = None
+    trusted: Mask | None = None
 
     def __repr__(self) -> str:
         average = self.average_reward[:, -1]
@@ -195,6 +199,7 @@ class PhaseRecorder:
         self.surprise: list[Array] = []
         self.conditioning: Array | None = None
         self.explored = np.zeros(runs, dtype=np.int64)
+        self.rule_steps = 0
         self.policy: Policy = None
         self.next_policy: Policy = None
         self.starts: list[Integers] = []
@@ -213,7 +218,9 @@ class PhaseRecorder:
         self.sums.append(data.reward_sums)
         self.evaluated.append(evaluated)
         self.next_policy = phase.next_policy
-        if phase.exploring is not None:
+        if phase.policy is self.space.rule is not None:
+            self.rule_steps += data.steps
+        elif phase.exploring is not None:
             self.explored += data.steps * phase.exploring
         if phase.exploring is None or self.policy is None:
             self.policy = phase.policy
@@ -295,6 +302,8 @@ def joined_result(recorders: Sequence[PhaseRecorder], **about: Any) -> Result:
         next_policy=_as_allowed(space, space.join([each.next_policy for each in recorders])),
         record=_record(recorders) if first.record else None,
         mean_rewards=_stacked([each.mean_rewards for each in recorders]),
+        rule_steps=None if space.rule is None else np.array([each.rule_steps for each in recorders]),
+        trusted=None if space.rule is None else np.array([each.next_policy is not space.rule for each in recorders]),
         **about,
     )
 

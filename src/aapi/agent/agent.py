@@ -13,8 +13,10 @@ import numpy as np
 from aapi.agent.changes import ChangeLog
 from aapi.agent.logged import read_logged
 from aapi.agent.representation import choose, represent
+from aapi.agent.rule import rule_policy
 from aapi.agent.score import Score, shows_state
 from aapi.agent.spaces import check_same_spaces
+from aapi.approximation.rule_policy import RulePolicy
 from aapi.checks import at_least
 from aapi.environments.copies import LocalCopies, continuing, copies_of
 from aapi.environments.env_defaults import spec_defaults
@@ -23,6 +25,7 @@ from aapi.errors import InvalidInput
 from aapi.features import VectorFeatures
 from aapi.files import uninterrupted
 from aapi.kernels.random import streams
+from aapi.learners.conservative import beside_rule, state_without_rule
 from aapi.learners.exploring import ExploringState
 from aapi.learners.learner import Session, cannot_learn_from_others, check_learner
 from aapi.learners.state import copied
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
 
     from aapi.agent.logged import Logged, Transitions
     from aapi.agent.representation import AgentFeatures, Bounds
+    from aapi.agent.rule import Rule
     from aapi.agent.storage import EnvSnapshot
     from aapi.approximation import Policy, QSpace
     from aapi.approximation.space import Actor
@@ -88,21 +92,25 @@ class Agent:
         algorithm is `OptimisticGrid()` then), Fourier (default of others for up to four numbers, of order 3), Radial
         (default of others for more), Tiles, or a function of yours from an observation to a vector.
     seed: of the agent's draws, and of the environment's first reset.
+    rule: a rule of thumb, which acts first, and as long as the learner might lose too much: the algorithm becomes
+        `Conservative(learner=algorithm)`, unless it is one. A function from an observation to an action, what has
+        `predict`, "module:function", or for queueing networks of ours a name such as "maxweight".
 
     Several agents of the same seed learn the same, and learning in pieces, or saved and loaded in between, is the same
     as learning in one go.
     """
 
     def __init__(
-        self, algorithm: AnyLearner, env: Env | AnyVectorEnv, features: AgentFeatures | None = None, seed: int = 0
-    ) -> None:
+        self, algorithm: AnyLearner, env: Env | AnyVectorEnv, features: AgentFeatures | None = None, seed: int = 0, *,
+        rule: Rule | None = None,
+    ) -> None:  # fmt: skip
         copies = copies_of(env)
         spaces = copies.observation_space, copies.action_space
-        self._set_up(algorithm, copies, copies.number, *spaces, features, seed, copies.bounds)
+        self._set_up(algorithm, copies, copies.number, *spaces, features, seed, copies.bounds, rule)
 
     def _set_up(
         self, algorithm: AnyLearner, copies: Copies | None, num_copies: int, observation_space: Space,
-        action_space: Space, features: AgentFeatures | None, seed: int, bounds: Bounds,
+        action_space: Space, features: AgentFeatures | None, seed: int, bounds: Bounds, rule: Rule | None,
     ) -> None:  # fmt: skip
         """copies: the environment, which an agent from a file may do without. bounds: None for those of the space."""
         at_least(0, seed=seed)
@@ -111,10 +119,14 @@ class Agent:
         self.observation_space, self.action_space = observation_space, _discrete(action_space)
         self.num_actions = int(self.action_space.n)
         observations: Observations = observations_of(observation_space)
+        if rule is not None:
+            algorithm = beside_rule(algorithm)
         algorithm, self.features = choose(algorithm, features, observations, bounds)
-        self.algorithm = algorithm
+        self.algorithm, self.rule = algorithm, rule
         self.space: QSpace
         self.space, encode = represent(self.features, observations, self.num_actions, bounds, observation_space)
+        if rule is not None:
+            self.space.rule = rule_policy(rule, copies, observations, self.action_space, self.features)
         self.copies, self.space.copies = copies, num_copies
         self.simulation = GymnasiumSimulation(copies, self.space, encode, seed)
         self.session = Session(algorithm, self.simulation, copy_states=True)
@@ -149,7 +161,10 @@ class Agent:
 
     @property
     def policy(self) -> Policy:
-        """The present policy: a table, (1, states, actions), or a `LinearPolicy`. In a table, nothing forbidden."""
+        """The present policy: a table, (1, states, actions), or a `LinearPolicy`. In a table, nothing forbidden.
+
+        Beside a rule of thumb, that of whoever is trusted.
+        """
         return self.simulation.masks.in_table(self._current_policy)
 
     @property
@@ -181,13 +196,13 @@ class Agent:
     @property
     def explored_steps(self) -> int:
         """How many steps were explorations between phases, of all copies together."""
-        state = self.session.state
+        state = state_without_rule(self.session.state)
         return int(state.explored.sum()) if isinstance(state, ExploringState) else 0
 
     @property
     def explored_cost(self) -> float:
         """What explorations that have a price, such as `Expeditions`, are believed to have cost in rewards so far."""
-        state = self.session.state
+        state = state_without_rule(self.session.state)
         return float(state.outlook.lost.sum()) if isinstance(state, ExploringState) else 0.0
 
     def learn(
@@ -328,7 +343,7 @@ class Agent:
         if not deterministic:
             action, allowed = present.draw(state), masks.of(state) if mask is None else mask
             return start + (action if allowed is None else masks.acts_as(allowed)[action])
-        if mask is None:
+        if mask is None and not isinstance(present.policy, RulePolicy):
             return start + present.choose(state)
         return start + int(np.argmax(self.probabilities(observation, mask=mask)))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import scipy.sparse
@@ -14,7 +15,8 @@ from aapi.errors import InvalidInput, one_line
 from aapi.features import Coordinates, FeatureMatrix, Fourier, Grid, OneHot, Radial, VectorFeatures
 from aapi.features.active import per_action
 from aapi.features.basis import own_vectors
-from aapi.learners import AAPI, OptimisticGrid
+from aapi.learners import AAPI, Conservative, OptimisticGrid
+from aapi.learners.conservative import state_without_rule, without_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from aapi.environments.observations import Encoder, Observations
     from aapi.gymnasium_types import Observation, Space
     from aapi.learners.learner import AnyLearner
+    from aapi.learners.optimistic_grid import OptimisticGridState
 
     Bounds = tuple[Sequence[float] | None, Sequence[float] | None]
     FeatureFunction = Callable[[Observation], object]  # which a vector can be made of
@@ -43,8 +46,12 @@ def choose(
     Tables where observations are countable. On vectors, `AAPI()`, if nothing of it was chosen otherwise, is
     `OptimisticGrid()`; except where bounds are known for features, in CartPole, the paper's own problem, in which
     Algorithm 1 balances longer, with the η = 1 that was chosen there. Other algorithms have a Fourier basis for few
-    numbers, what does not explode for many.
+    numbers, what does not explode for many. Beside a rule, a learner must learn from others, which Algorithm 1 cannot
+    on weights.
     """
+    if isinstance(algorithm, Conservative):
+        learner, features = choose(algorithm.learner, features, observations, (None, None))
+        return replace(algorithm, learner=learner), features
     untuned = algorithm == AAPI() and (bounds == (None, None) or isinstance(features, Grid))
     if features is None:
         if observations.fits_table or (all(observations.counts) and not (untuned or observations.boxed)):
@@ -60,9 +67,10 @@ def choose(
 
 def describe_choice(agent: Agent) -> str:
     """What `AAPI()` became for what is observed, in words; nothing for other algorithms."""
-    if isinstance(agent.algorithm, OptimisticGrid):
+    algorithm = without_rule(agent.algorithm)
+    if isinstance(algorithm, OptimisticGrid):
         return _describe_grid(agent)
-    if agent.algorithm not in (AAPI(), ON_WEIGHTS):
+    if algorithm not in (AAPI(), ON_WEIGHTS):
         return ""
     if agent.space.countable:
         return (
@@ -76,7 +84,7 @@ def describe_choice(agent: Agent) -> str:
 
 
 def _describe_grid(agent: Agent) -> str:
-    model = agent.session.state.model
+    model = cast("OptimisticGridState", state_without_rule(agent.session.state)).model
     sides = [str(side) for side in model.grid.sides[:MOST_NAMED]] + ["…"] * (len(model.grid.sides) > MOST_NAMED)
     features = "fourier:3" if model.space.state_shape[0] <= FEW_NUMBERS else "radial:300"
     return (

@@ -15,6 +15,7 @@ import numpy as np
 import aapi
 from aapi.agent.agent import Agent
 from aapi.agent.formats import FORMAT, upgraded
+from aapi.agent.rule import stored_rule
 from aapi.agent.spaces import check_same_spaces, described_space, made_space
 from aapi.checks import at_least, check_indices, check_like
 from aapi.environments.continuing import Continuing
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aapi.agent.representation import AgentFeatures
+    from aapi.agent.rule import Rule
     from aapi.array_types import AnyArray, Arrays
     from aapi.environments.copies import Copies
     from aapi.gymnasium_types import AnyVectorEnv, Env
@@ -88,6 +90,7 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         "format": FORMAT,
         "aapi": aapi.__version__,
         "algorithm": part_to_json(agent.algorithm),
+        "rule": part_to_json(agent.rule),
         "features": part_to_json(agent.features),
         "observation_space": described_space(agent.observation_space),
         "action_space": described_space(agent.action_space),
@@ -118,17 +121,19 @@ def load(
     *,
     algorithm: AnyLearner | None = None,
     features: AgentFeatures | None = None,
+    rule: Rule | None = None,
 ) -> Agent:
     """The agent in a file. With an environment, made as the first one was, it goes on learning as if it never stopped.
 
-    algorithm, features: needed only if the agent has parts of your own, which a file cannot hold.
+    algorithm, features, rule: needed only if the agent has parts of your own, which a file cannot hold. Of a rule
+        module:function it has the name: the module is imported when the rule is to act.
     """
     arrays = read_arrays(path, "a saved agent", most_bytes=MOST_BYTES)
     description = _read_description(path, arrays)
     try:
         description["exact"] = description["format"] == FORMAT  # others may hold more than is needed
         description, arrays = upgraded(description, arrays)
-        return _rebuilt(path, description, arrays, env, algorithm, features)
+        return _rebuilt(path, description, arrays, env, algorithm, features, rule)
     except AapiError as error:
         raise InvalidInput(f"{path}: {error}") from None
     except MemoryError:
@@ -211,7 +216,7 @@ def _read_description(path: str | os.PathLike[str], arrays: Arrays) -> Descripti
 
 def _rebuilt(
     path: str | os.PathLike[str], description: Description, arrays: Arrays, env: Env | AnyVectorEnv | None,
-    algorithm: AnyLearner | None, features: AgentFeatures | None,
+    algorithm: AnyLearner | None, features: AgentFeatures | None, rule: Rule | None,
 ) -> Agent:  # fmt: skip
     agent, number = Agent.__new__(Agent), int(description.get("copies", 1))
     at_least(1, copies=number)
@@ -230,7 +235,11 @@ def _rebuilt(
         features or part_from_json(description["features"], "features"),
         description["seed"],
         tuple(description["bounds"]),
+        _rule_of(description, str(path)) if rule is None else rule,
     )
+    agent.rule = description.get("rule") if rule is None else rule
+    if rule is not None and description.get("rule") is None:
+        raise InvalidInput("it learns without a rule: drop rule (--rule)")
     agent.names = Names().updated(description.get("names")).updated(agent.names)
     agent.names.filled(len(observations_of(observation_space).low), agent.num_actions)  # or an error
     _restore_learning(agent, description, arrays)
@@ -247,6 +256,18 @@ def _rebuilt(
     agent.env_snapshot = EnvSnapshot(description["env"], snapshots, state)
     agent.saved = (path, agent.num_steps)
     return agent
+
+
+def _rule_of(description: Description, path: str) -> Rule | None:
+    """The rule that is named, if one is."""
+    described = description.get("rule")
+    if isinstance(described, dict):
+        raise InvalidInput(f"it has a rule of your own, {described.get('own')}: give it again, rule=… (--rule)")
+    if described is None:
+        return None
+    if not isinstance(described, str):
+        raise InvalidInput(f"rule is {described!r}, not a name")
+    return stored_rule(described, path, description["env"] or {})
 
 
 def _action_names(copies: int) -> list[str]:

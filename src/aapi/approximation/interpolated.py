@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from aapi.approximation.grid import CORNERS, Grid, find_number, find_simplex, read_point
-from aapi.approximation.rule_policy import RulePolicy
 from aapi.approximation.space import Actor, QSpace, States
 from aapi.errors import InvalidInput
 from aapi.kernels.jit import kernel
@@ -69,45 +68,37 @@ class Interpolated(QSpace):
             grid, np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros((1, self.num_actions))
         )
 
-    def check_policy(self, policy: GridPolicy | RulePolicy, runs: int) -> GridPolicy | RulePolicy:
-        """A policy on a grid, or a rule; or an error."""
-        if isinstance(policy, RulePolicy) and runs == 1 and policy.num_actions == self.num_actions:
-            return policy
+    def _check_policy(self, policy: GridPolicy, runs: int) -> GridPolicy:
+        """A policy on a grid, or an error."""
         if not isinstance(policy, GridPolicy) or runs != 1 or policy.q.shape[1] != self.num_actions:
             raise InvalidInput(f"a policy on a grid is a GridPolicy of one run, not {policy!r}")
         return policy
 
-    def most_likely(self, policy: GridPolicy | RulePolicy) -> GridPolicy | RulePolicy:
+    def _most_likely(self, policy: GridPolicy) -> GridPolicy:
         """Itself."""
         return policy
 
-    def probabilities(self, policy: GridPolicy | RulePolicy, states: States) -> Array:
+    def _probabilities(self, policy: GridPolicy, states: States) -> Array:
         """π(·|x), (1, n, actions)."""
-        if isinstance(policy, RulePolicy):
-            return policy.probabilities(states[0])[None]
         values = policy.values(states[0])
         best = values.max(axis=1, keepdims=True)
         ties = best - values <= CLOSE * np.abs(best)
         return np.asarray(ties / ties.sum(axis=1, keepdims=True))[None]
 
-    def actor(self, policy: GridPolicy | RulePolicy, stream: Streams) -> Actor:
-        """Draws one of the best actions; or what the rule does."""
-        if isinstance(policy, RulePolicy):
-            return policy.action
+    def _actor(self, policy: GridPolicy, stream: Streams) -> Actor:
+        """Draws one of the best actions."""
         rooms = np.empty(self.num_actions), np.empty(len(policy.grid.first))
         return partial(_draw_best, policy.grid, policy.slots, policy.numbers, policy.q, stream, *rooms)
 
-    def draw(self, policy: GridPolicy | RulePolicy, stream: Streams, states: States) -> Integers:
+    def _draw(self, policy: GridPolicy, stream: Streams, states: States) -> Integers:
         """Actions for vectors, (n, dimension)."""
-        if isinstance(policy, RulePolicy):
-            return super().draw(policy, stream, states)
         actions = np.empty(len(states), dtype=np.int64)
         rooms = np.empty(self.num_actions), np.empty(len(policy.grid.first))
         arrays = policy.grid, policy.slots, policy.numbers, policy.q, stream, *rooms
         _draw_all(*arrays, np.ascontiguousarray(states), actions)
         return actions
 
-    def join(self, policies: Sequence[GridPolicy | RulePolicy]) -> GridPolicy | RulePolicy:
+    def join(self, policies: Sequence[GridPolicy]) -> GridPolicy:
         """Policies are of one run each."""
         if len(policies) != 1:
             self._refuse()

@@ -66,7 +66,7 @@ class Linear(QSpace):
         """The policy of weights 0."""
         return self.softmax(self.zeros(runs), 0.0)
 
-    def check_policy(self, policy: LinearPolicy, runs: int) -> LinearPolicy:
+    def _check_policy(self, policy: LinearPolicy, runs: int) -> LinearPolicy:
         """A linear policy of the right shape, or an error."""
         if not isinstance(policy, LinearPolicy):
             raise InvalidInput(f"a policy on features is a LinearPolicy, such as space.softmax gives, not {policy!r}")
@@ -92,11 +92,11 @@ class Linear(QSpace):
             )
         return LinearTemperature(np.full(runs, given), aligned_zeros(runs, self.rows, 0))
 
-    def most_likely(self, policy: LinearPolicy) -> LinearPolicy:
+    def _most_likely(self, policy: LinearPolicy) -> LinearPolicy:
         """The same index at temperature zero; ties share."""
         return policy.greedy()
 
-    def probabilities(self, policy: LinearPolicy, states: States) -> Array:
+    def _probabilities(self, policy: LinearPolicy, states: States) -> Array:
         """π(·|x) at vectors, (runs, n, actions)."""
         return policy.probabilities(self.basis, states)
 
@@ -112,11 +112,11 @@ class Linear(QSpace):
         """The runs of one after those of the other."""
         return LinearPolicy.join(policies)
 
-    def actor(self, policy: LinearPolicy, stream: Streams) -> Actor:
+    def _actor(self, policy: LinearPolicy, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         return partial(_draw_action, _packed(self.basis, policy), stream)
 
-    def draw(self, policy: LinearPolicy, stream: Streams, states: States) -> Integers:
+    def _draw(self, policy: LinearPolicy, stream: Streams, states: States) -> Integers:
         """Actions for vectors, (n, dimension), of the first run."""
         actions = np.empty(len(states), dtype=np.int64)
         _draw_actions(_packed(self.basis, policy), stream, np.ascontiguousarray(states), actions)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from aapi.approximation.reservoir import draw_sample, sample_scales, sample_size
+from aapi.approximation.rule_policy import RulePolicy
 from aapi.array_types import Actions, AnyArray, Array, Integers, Streams
 from aapi.errors import InvalidInput
 
@@ -147,9 +148,12 @@ class QSpace(ABC):
     def uniform(self, runs: int) -> Policy:
         """π(a|x) = 1/A."""
 
-    @abstractmethod
     def check_policy(self, policy: Policy, runs: int) -> Policy:
-        """A policy as kernels need it, which check nothing; or an error."""
+        """A policy as kernels need it, which check nothing; or an error. A rule of thumb is one as it is."""
+        return policy if isinstance(policy, RulePolicy) else self._check_policy(policy, runs)
+
+    @abstractmethod
+    def _check_policy(self, policy: Policy, runs: int) -> Policy: ...
 
     @abstractmethod
     def softmax(self, index: Array, temperature: Temperature) -> Policy:
@@ -158,13 +162,20 @@ class QSpace(ABC):
         At temperature zero all probability is shared by the actions of the largest index.
         """
 
-    @abstractmethod
     def most_likely(self, policy: Policy) -> Policy:
         """The policy that takes the most likely action of another one."""
+        return policy if isinstance(policy, RulePolicy) else self._most_likely(policy)
 
     @abstractmethod
+    def _most_likely(self, policy: Policy) -> Policy: ...
+
     def probabilities(self, policy: Policy, states: States) -> Array:
         """π(·|x), (runs, n, actions), at `n` states of each run."""
+        rule = isinstance(policy, RulePolicy)
+        return policy.probabilities(states) if rule else self._probabilities(policy, states)
+
+    @abstractmethod
+    def _probabilities(self, policy: Policy, states: States) -> Array: ...
 
     def action_probabilities(self, policy: Policy, states: States, actions: Actions) -> Array:
         """π(a|x) of actions that were taken, (runs, n)."""
@@ -183,18 +194,28 @@ class QSpace(ABC):
     def join(self, policies: Sequence[Policy]) -> Policy:
         """The policies of several batches as one."""
 
-    @abstractmethod
     def actor(self, policy: Policy, stream: Streams) -> Actor:
         """A function that draws an action for a state of the first run."""
+        return policy.action if isinstance(policy, RulePolicy) else self._actor(policy, stream)
+
+    @abstractmethod
+    def _actor(self, policy: Policy, stream: Streams) -> Actor: ...
 
     def chooser(self, policy: Policy) -> Actor:
         """A function from a state of the first run to the most likely action, the first if there are several."""
+        return policy.action if isinstance(policy, RulePolicy) else self._chooser(policy)
+
+    def _chooser(self, policy: Policy) -> Actor:
         return lambda state: int(self.probabilities(policy, np.asarray(state)[None, None])[0, 0].argmax())
 
     def draw(self, policy: Policy, stream: Streams, states: States) -> Integers:
         """Actions for states of the first run, (n,): those that `actor` would draw one after the other."""
-        act = self.actor(policy, stream)
-        return np.array([act(state) for state in states], dtype=np.int64)
+        if isinstance(policy, RulePolicy):
+            return np.array([policy.action(state) for state in states], dtype=np.int64)
+        return self._draw(policy, stream, states)
+
+    @abstractmethod
+    def _draw(self, policy: Policy, stream: Streams, states: States) -> Integers: ...
 
     @abstractmethod
     def surprise(self, runs: int, norm: str, num_sampled: int | None, num_phases: int | None) -> Surprise:

@@ -54,7 +54,7 @@ class Tabular(QSpace):
         """π(a|x) = 1/A."""
         return np.full(self.shape(runs), 1.0 / self.num_actions)
 
-    def check_policy(self, policy: Array, runs: int) -> Array:
+    def _check_policy(self, policy: Array, runs: int) -> Array:
         """A table of probabilities, or an error."""
         return self._cumulate(policy, runs)[0]
 
@@ -80,11 +80,11 @@ class Tabular(QSpace):
         """A table of π(a|x) ∝ exp(index(x, a)/temperature(x))."""
         return boltzmann(index, _broadcast(temperature, index.shape[:2]))
 
-    def most_likely(self, policy: Array) -> Array:
+    def _most_likely(self, policy: Array) -> Array:
         """All probability on the most likely action, the first if there are several."""
         return np.asarray(np.eye(self.num_actions)[policy.argmax(axis=2)])
 
-    def probabilities(self, policy: Array, states: States) -> Array:
+    def _probabilities(self, policy: Array, states: States) -> Array:
         """π(·|x) at states, (runs, n, actions)."""
         return np.asarray(policy[np.arange(len(policy))[:, None], states])
 
@@ -101,15 +101,15 @@ class Tabular(QSpace):
         """Tables one after the other."""
         return np.concatenate(policies)
 
-    def actor(self, policy: Array, stream: Streams) -> Actor:
+    def _actor(self, policy: Array, stream: Streams) -> Actor:
         """Draws a ~ π(·|x) of the first run."""
         return partial(_draw_action, np.ascontiguousarray(policy[0]), stream)
 
-    def chooser(self, policy: Array) -> Actor:
+    def _chooser(self, policy: Array) -> Actor:
         """The most likely action."""
         return partial(_best_action, np.ascontiguousarray(policy[0]))
 
-    def draw(self, policy: Array, stream: Streams, states: States) -> Integers:
+    def _draw(self, policy: Array, stream: Streams, states: States) -> Integers:
         """Actions for states of the first run."""
         actions = np.empty(len(states), dtype=np.int64)
         _draw_actions(np.ascontiguousarray(policy[0]), stream, states, actions)

@@ -12,6 +12,8 @@ from aapi.cli.pictures import learned_picture
 from aapi.cli.text import plural, print_picture, print_table, text_plot
 from aapi.errors import DoesNotExist, TooLarge
 from aapi.registry.feature_words import FEATURES_HELP, FINITE_HELP, make_features
+from aapi.registry.rules import RULE_HELP, problem_rule
+from aapi.registry.user_code import load_function
 from aapi.report.formatting import format_settings
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from aapi.batch import Rule
     from aapi.cli.parser import Commands
     from aapi.json_types import JsonObject, Settings
     from aapi.registry.problems import Problem
@@ -33,6 +36,7 @@ EXAMPLES = """examples:
   aapi run ergodic --states 10 --algorithm politex --eta 1 --threads 2
   aapi run cartpole --features fourier:4 --runs 10 --threads 2
   aapi run river-swim --algorithm rlsvi --ridge 0.1 --json
+  aapi run admission --rule all --steps 50000
 """
 MOST_EVALUATED = 100_000  # states of all runs together, in which policies learnt are evaluated
 
@@ -46,6 +50,7 @@ def add_run(commands: Commands) -> None:
     arguments.add_problem(command)
     arguments.add_runs(command)
     command.add_argument("--features", metavar="F", help=f"{FEATURES_HELP}; finite: {FINITE_HELP}")
+    command.add_argument("--rule", metavar="R", help=f"start from a rule of thumb, which acts first, {RULE_HELP}")
     add_json(command, "print one JSON object instead of table and plot")
     arguments.add_max_exploration(command)
     arguments.add_algorithm(command)
@@ -64,12 +69,21 @@ def run(options: argparse.Namespace) -> None:
     with arguments.errors_name_flags(options):
         result = run_algorithm(
             algorithm, problem, options.steps, options.runs, options.seed, threads=options.threads, features=features,
-            progress=not options.json and sys.stderr.isatty(),
+            rule=_rule(options, problem), progress=not options.json and sys.stderr.isatty(),
         )  # fmt: skip
     if options.json:
         print(json.dumps({**_summary(result), "settings": settings}, allow_nan=False))
     else:
         _show(options, result, settings)
+
+
+def _rule(options: argparse.Namespace, problem: Problem) -> Rule | None:
+    """The rule on the command line, if there is one."""
+    if options.rule is None:
+        return None
+    if ":" in options.rule:
+        return load_function(options.rule)
+    return problem_rule(options.rule, options.problem, problem, arguments.given_sizes(options))
 
 
 def _summary(result: Result) -> JsonObject:
@@ -83,6 +97,8 @@ def _summary(result: Result) -> JsonObject:
         "last_tenth_std": _std(last_tenth),
         "learnt_gain": _learnt_summary(result),
         "explored": float(result.explored.mean()),
+        "rule_steps": None if result.rule_steps is None else float(result.rule_steps.mean()),
+        "trusted": None if result.trusted is None else int(result.trusted.sum()),
         "surprise": result.mean_surprise,
         "conditioning": None if result.conditioning is None else float(result.conditioning.max()),
         "runs": len(result.runs),
@@ -150,6 +166,14 @@ def _learnt(result: Result) -> Iterator[tuple[str, str]]:
         yield "policy learnt", f"earns {_mean_and_std(gains)} in the long run, by the model{worst}"
 
 
+def _beside_rule(result: Result) -> Iterator[tuple[str, str]]:
+    """A row about the rule of thumb, if there is one."""
+    if result.rule_steps is not None and result.trusted is not None:
+        steps = result.rule_steps.mean()
+        trusted = f"the learner is trusted in {result.trusted.sum()} of {len(result.runs)} runs"
+        yield "rule", f"acted in {steps:.4g} steps of a run, {steps / result.num_steps:.1%}; in the end {trusted}"
+
+
 def _diagnostics(result: Result) -> Iterator[tuple[str, str]]:
     """Rows about exploration, predictions and equations, where the algorithm has them."""
     if explored := result.explored.mean():
@@ -193,6 +217,7 @@ def _show(options: argparse.Namespace, result: Result, settings: Settings) -> No
         *_learnt(result),
         _optimum(result),
         ("regret", _mean_and_std(result.regret[:, -1])),
+        *_beside_rule(result),
         *_diagnostics(result),
         ("settings", format_settings(settings) or "all as by default"),
         ("time", f"{result.seconds:.2f} s, {_speed(result) / 1e6:.3g} million steps a second"),

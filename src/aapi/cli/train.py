@@ -21,6 +21,7 @@ from aapi.registration import ENVIRONMENTS
 from aapi.registry.feature_words import FEATURES_HELP, make_features
 from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_copies, make_environment
 from aapi.registry.problems import PROBLEMS
+from aapi.registry.rules import RULE_HELP
 from aapi.report.formatting import format_settings
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ EXAMPLES = """examples:
   aapi train FrozenLake-v1 --copies 8 --steps 400000
   aapi train FrozenLake-v1 --from-log log.parquet --save lake.aapi
   aapi train --resume cart.aapi --steps 200000
+  aapi train aapi/CrissCross-v0 --rule maxweight --steps 100000
 """
 
 
@@ -52,7 +54,8 @@ class TrainingSummary(TypedDict):
     """What `--json` prints, except for the settings and the file.
 
     average_reward: of all steps; last_tenth: of the phases that end in the last tenth of the steps, and of explorations
-    between them; episode_length: of the episodes in those.
+    between them; episode_length: of the episodes in those. rule_steps: in which the rule of thumb acted; trusted: the
+    learner, or the rule; None if there is no rule.
     """
 
     steps: int
@@ -60,6 +63,8 @@ class TrainingSummary(TypedDict):
     average_reward: float | None
     last_tenth: float | None
     episode_length: float | None
+    rule_steps: int | None
+    trusted: str | None
     seconds: float
     steps_per_second: float
 
@@ -96,6 +101,7 @@ def add_train(commands: Commands) -> None:
         help="learn first from logged transitions, a .csv or .parquet file with the columns state, action, reward and "
         "next_state, where observations are numbers from 0 on",
     )  # fmt: skip
+    command.add_argument("--rule", metavar="R", help=f"start from a rule of thumb, which acts first, {RULE_HELP}")
     command.add_argument("--save", metavar="FILE", help="where to save the agent, and checkpoints (default: --resume)")
     command.add_argument(
         "--checkpoint-every", type=int, metavar="N", help="also save after every N phases (default: 10000 steps or so)"
@@ -182,6 +188,7 @@ def _check_paths(options: argparse.Namespace) -> None:
 
 def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     from aapi.agent import Agent
+    from aapi.learners.conservative import without_rule
     from aapi.registry.algorithms import learner_settings
 
     ending = None if options.continuing is None else check_ending(options.continuing, "--continuing")
@@ -196,12 +203,13 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     algorithm = arguments.bounded(options, algorithm)
     several = options.copies > 1 or options.processes
     learnt_in = make_copies(make, options.copies, options.processes) if several else env
-    agent = Agent(algorithm, learnt_in, features, options.seed or 0)
+    agent = Agent(algorithm, learnt_in, features, options.seed or 0, rule=options.rule)
     if options.max_exploration is not None and not agent.space.countable:
         raise InvalidInput("--max-exploration is for observations that can be counted, and these are vectors")
     if options.from_log is not None:
         agent.learn_from(options.from_log, not options.json and sys.stderr.isatty())
-    return agent, _in_effect(settings if agent.algorithm is algorithm else learner_settings(agent.algorithm), agent)
+    same = without_rule(agent.algorithm) is algorithm
+    return agent, _in_effect(settings if same else learner_settings(agent.algorithm), agent)
 
 
 def _in_effect(settings: Settings, agent: Agent) -> dict[str, Setting]:
@@ -222,12 +230,15 @@ def _resumed(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     from aapi.agent import copies_made, load, made_environment
     from aapi.registry.algorithms import learner_settings
 
-    free = {"environment", "steps", "save", "checkpoint_every", "resume", "overwrite", "tensorboard", "log", "json"}
+    free = {
+        "environment", "steps", "save", "checkpoint_every", "resume", "overwrite", "rule", "tensorboard", "log", "json",
+    }  # fmt: skip
     if fixed := sorted(options.parser.given(options) - free):
         raise InvalidInput(f"--resume goes on as the agent began: drop {arguments.flag(fixed[0])}")
     make = functools.partial(made_environment, options.resume, options.environment, make_environment)
     env, (copies, processes) = make(), copies_made(options.resume)
-    agent = load(options.resume, env=make_copies(make, copies, processes) if copies > 1 or processes else env)
+    learnt_in = make_copies(make, copies, processes) if copies > 1 or processes else env
+    agent = load(options.resume, env=learnt_in, rule=options.rule)
     if options.steps <= agent.num_steps:
         raise InvalidInput(
             f"--steps is the number in all, and {options.resume} has {agent.num_steps} already: give more"
@@ -264,6 +275,10 @@ def _checkpoint(agent: Agent) -> str:
 def _summarise(agent: Agent, phases: list[Progress], earned: Earned, seconds: float) -> TrainingSummary:
     first, last = earned[0][0], earned[-1][0]
     before = max((i for i, (steps, _) in enumerate(earned[:-1]) if steps <= last - (last - first) / 10), default=0)
+    from aapi.learners.conservative import ConservativeState
+
+    state = agent.session.state
+    beside = isinstance(state, ConservativeState)
     lengths = [episode["length"] for phase in phases[before:] for episode in phase.episodes]
     return {
         "steps": agent.num_steps,
@@ -271,6 +286,8 @@ def _summarise(agent: Agent, phases: list[Progress], earned: Earned, seconds: fl
         "average_reward": agent.total_reward / agent.num_steps if phases else None,
         "last_tenth": _average(earned[before], earned[-1]) if phases else None,
         "episode_length": sum(lengths) / len(lengths) if lengths else None,
+        "rule_steps": state.rule_steps if beside else None,
+        "trusted": ("the learner" if state.account.trusted else "the rule") if beside else None,
         "seconds": seconds,
         "steps_per_second": (agent.num_steps - first) / seconds,
     }
@@ -295,6 +312,9 @@ def _show(
         ("settings", format_settings(settings)),
         ("time", f"{summary['seconds']:.1f} s, {summary['steps_per_second']:,.0f} steps a second"),
     ]
+    if summary["rule_steps"] is not None:
+        share = f"{summary['rule_steps'] / max(1, summary['steps']):.1%}; now {summary['trusted']} is trusted"
+        rows.insert(3, ("rule", f"acted in {summary['rule_steps']} steps, {share}"))
     if not options.save:
         rows.append(("note", "the agent was not saved: use --save FILE"))
     if len(earned) > 1:

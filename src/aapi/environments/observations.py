@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Encoder: TypeAlias = "Callable[[Observation], Any]"  # from an observation to a state: an index or a vector
 Reader: TypeAlias = "Callable[[Observation], Iterable[Any]]"  # from an observation to its numbers, in order
+Writer: TypeAlias = "Callable[[Iterator[Any]], Observation]"  # and back
 
 MOST_STATES = 10_000_000
 SMALL_BOX = 10_000  # states up to which a box of whole numbers is a table by default
@@ -40,6 +42,7 @@ class Observations:
     high: tuple[float, ...]
     counts: tuple[int, ...]  # 0 where a number is continuous
     read: Reader
+    write: Writer
     scalar: bool = False
     flat: bool = False
     boxed: bool = False
@@ -89,6 +92,16 @@ class Observations:
                 raise InvalidInput(f"the observation {observation} is not in its space")
             state = state * count + place
         return state
+
+    def observation(self, state: Any) -> Observation:
+        """The observation that a vector or the index of a state stands for."""
+        if np.ndim(state):
+            return self.write(iter(state.tolist()))
+        numbers, left = [], int(state)
+        for low, count in zip(reversed(self.low), reversed(self.counts), strict=True):
+            left, place = divmod(left, count)
+            numbers.append(int(low) + place)
+        return self.write(reversed(numbers))
 
     @property
     def num_states(self) -> int:
@@ -200,7 +213,8 @@ def observations_of(space: Space) -> Observations:
     numbers = _numbers(space)
     low, high = (tuple(number[i] for number in numbers) for i in (0, 1))
     counts, flat = tuple(count for _, _, count in numbers), isinstance(space, spaces.Box) and len(space.shape) == 1
-    return Observations(low, high, counts, _reader(space), isinstance(space, spaces.Discrete), flat, _is_boxed(space))
+    scalar = isinstance(space, spaces.Discrete)
+    return Observations(low, high, counts, _reader(space), _writer(space), scalar, flat, _is_boxed(space))
 
 
 def _numbers(space: Space) -> list[tuple[float, float, int]]:
@@ -244,3 +258,18 @@ def _reader(space: Space) -> Reader:
     if len(space.shape or ()) == 1:
         return lambda observation: observation
     return np.ravel
+
+
+def _writer(space: Space) -> Writer:
+    """A function from numbers, as the reader gives them, to an observation."""
+    if isinstance(space, spaces.Discrete):
+        return lambda numbers: int(next(numbers))
+    if isinstance(space, spaces.Tuple):
+        members = [_writer(part) for _, part in _parts(space)]
+        return lambda numbers: tuple(write(numbers) for write in members)
+    if isinstance(space, spaces.Dict):
+        parts = [(key, _writer(part)) for key, part in _parts(space)]
+        return lambda numbers: {key: write(numbers) for key, write in parts}
+    shape, kind = space.shape or (), space.dtype
+    size = math.prod(shape)
+    return lambda numbers: np.array([*itertools.islice(numbers, size)], dtype=kind).reshape(shape)

@@ -18,141 +18,125 @@ from aapi.simulation import Stretch
 if TYPE_CHECKING:
     from aapi.approximation import Policy, QSpace
     from aapi.array_types import Array, Arrays
-    from aapi.learners.learner import AnyLearner
+    from aapi.learners.learner import AnyLearner, LearnerState
     from aapi.memory import Memories
     from aapi.simulation import PhaseData
 
 
-SHORTEST = 100  # steps of the rule at a time; √t, where that is more
-CONTROL = 10.0  # times √t: so many steps, at the least, are the rule's, so that what it earns stays known
+SHORTEST = 100  # steps at a time: of the rule, and of a learner at the most; max_loss · t/2, where that is more
 FEWEST = 10  # steps for which it is worth asking the learner
-TURNS = 5  # of the learner, the worst of which says what the next one may cost
+CONTROL = 10.0  # times √t: so many steps, at the least, are the rule's, so that what it earns stays known
+UNUSUAL = 2.0  # standard errors by which the rule must earn less than usual for the learner to be blamed once more
+ROUNDING = 1e-9  # of a step's reward, which is no less than usual
 LEAST = 0.1  # of a step's reward: what each step of the learner may cost, however well it did
-UNUSUAL = 2.0  # standard deviations by which the rule must earn less than usual for the learner to be blamed twice
 
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """Who acted for how long, and what that earned.
+    """What the rule earns when it is left alone, and what the turns of the learner earned.
 
-    steps, reward: all of them. rule_steps, rule_reward, rule_size: of the rule, when it was left alone: the sums of r
-    and of |r|. rule_stretches, rule_mean, rule_spread: how many there were, the mean of their means, and the sum of
-    squared differences from it.
-    own_steps: of the learner. charged_steps, charged_reward: the same, with the steps by which the rule set right what
-    the learner had left behind.
-    turn_steps, turn_charged, turn_reward: of the learner's turn under way, or the one that is being set right.
-    mending: whether the rule is setting something right. longest: turn so far. costs: what a step of the learner cost
-    in its last turns, compared with the rule.
+    A turn is some steps of the learner, and those of the rule after it that set right what it left behind: until a
+    stretch of it does not earn much less than usual.
+
+    rule: sums of n, R, Σ|r|, n², n R and R² over stretches of n steps with the reward R = Σr in which the rule was left
+        alone.
+    turns: sums of n and R over the learner's turns. own_steps: of the learner in them.
+    turn_steps: of the learner in the turn under way; 0 if none is. mending: whether the rule sets it right already.
+    before: the loss when it began.
+    last_steps, last_cost: of the last turn: the learner's steps, and what it lost.
     """
 
-    steps: int
-    reward: float
-    rule_steps: int
-    rule_reward: float
-    rule_size: float
-    rule_stretches: int
-    rule_mean: float
-    rule_spread: float
-    own_steps: int
-    charged_steps: int
-    charged_reward: float
-    turn_steps: int
-    turn_charged: int
-    turn_reward: float
-    mending: bool
-    longest: int
-    costs: Array
+    rule: Array = field(default_factory=lambda: np.zeros(6))
+    turns: Array = field(default_factory=lambda: np.zeros(2))
+    own_steps: int = 0
+    turn_steps: int = 0
+    mending: bool = False
+    before: float = 0.0
+    last_steps: int = FEWEST
+    last_cost: float = 0.0
+
+    @property
+    def steps(self) -> int:
+        """All that were taken."""
+        return int(self.rule[0] + self.turns[0])
 
     @property
     def usual(self) -> float:
         """What the rule earns in a step when it is left alone."""
-        return self.rule_reward / max(1, self.rule_steps)
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of what it earns, on average, in one of its stretches."""
-        return math.sqrt(self.rule_spread / max(1, self.rule_stretches - 1))
+        return float(self.rule[1] / max(1.0, self.rule[0]))
 
     @property
     def size(self) -> float:
         """The mean of |r| when the rule is left alone: what losses are measured by."""
-        return self.rule_size / max(1, self.rule_steps)
+        return float(self.rule[2] / max(1.0, self.rule[0]))
+
+    @property
+    def error(self) -> float:
+        """The standard error of what is usual, by the differences between stretches."""
+        square, product, reward_square = map(float, self.rule[3:])
+        spread = reward_square - 2.0 * self.usual * product + self.usual**2 * square
+        return math.sqrt(max(0.0, spread)) / max(1.0, float(self.rule[0]))
 
     @property
     def loss(self) -> float:
-        """What the learner lost so far, in comparison with the rule; the rule gets the benefit of the doubt."""
-        doubt = self.deviation / math.sqrt(max(1, self.rule_stretches))
-        return self.charged_steps * (self.usual + doubt) - self.charged_reward
+        """What the learner's turns earned less than is usual."""
+        return float(self.turns[0] * self.usual - self.turns[1])
+
+    @property
+    def doubt(self) -> float:
+        """By how much the loss may be larger, for the rule earns more than it seems."""
+        return float(self.turns[0] * self.error)
 
     @property
     def trusted(self) -> bool:
-        """Whether the learner did better than the rule in its last turns."""
-        return bool(self.own_steps and self.loss <= 0.0 and self.costs.mean() <= 0.0)
+        """Whether the learner did better than the rule."""
+        return self.own_steps > 0 and self.loss + self.doubt <= 0.0
 
     def affordable(self, max_loss: float) -> int:
-        """For how many steps the learner may act next."""
-        left = max_loss * self.size * self.steps - self.loss
-        if left <= 0.0:
-            return 0
-        cost = self.size if not self.costs.size else max(float(self.costs.max()), self._turn_cost, LEAST * self.size)
-        return int(min(left / cost if cost > 0.0 else math.inf, 2 * max(FEWEST, self.longest, max_loss * self.steps)))
+        """For how many steps the learner may act next; 0 if it may not.
 
-    @property
-    def _turn_cost(self) -> float:
-        """What a step of the learner costs in this turn."""
-        return (self.turn_charged * self.usual - self.turn_reward) / max(1, self.turn_steps)
+        A turn of c times the length of the last one is taken to cost c² times as much, as it does in a queue that
+        grows. It has at most twice the length.
+        """
+        left = max_loss * self.size * self.steps - self.loss - self.doubt
+        if left < 0.0 or self.mending:
+            return 0
+        room = left + (self.loss - self.before if self.turn_steps else 0.0)
+        cost = max(self.last_cost, LEAST * self.size * self.last_steps)
+        factor = 2.0 if 4.0 * cost <= room else math.sqrt(max(0.0, room) / cost)
+        longest = int(factor * self.last_steps)
+        return max(0, longest - self.turn_steps) if longest >= FEWEST else 0
 
     def after_learner(self, steps: int, reward: float) -> Account:
         """The learner acted."""
+        before = self.before if self.turn_steps else self.loss
         return replace(
-            self, steps=self.steps + steps, reward=self.reward + reward, own_steps=self.own_steps + steps,
-            charged_steps=self.charged_steps + steps, charged_reward=self.charged_reward + reward,
-            turn_steps=self.turn_steps + steps, turn_charged=self.turn_charged + steps,
-            turn_reward=self.turn_reward + reward, longest=max(self.longest, self.turn_steps + steps),
+            self, turns=self.turns + np.array([steps, reward]), own_steps=self.own_steps + steps, before=before,
+            turn_steps=self.turn_steps + steps,
         )  # fmt: skip
 
     def after_rule(self, rewards: Array) -> Account:
-        """The rule acted: what it earned is its own, unless it sets right what the learner left behind.
-
-        The first stretch after a turn of the learner is charged to it, whatever that earned; and so is the next one, as
-        long as the rule earns much less than usual.
-        """
+        """The rule acted: what it earned is its own, unless it sets right what the learner left behind."""
         steps, reward = len(rewards), float(rewards.sum())
-        now = replace(self, steps=self.steps + steps, reward=self.reward + reward)
-        if self.turn_steps:
-            mean = reward / steps
-            charged = replace(
-                now, charged_steps=self.charged_steps + steps, charged_reward=self.charged_reward + reward,
-                turn_charged=self.turn_charged + steps, turn_reward=self.turn_reward + reward, mending=True,
-            )  # fmt: skip
-            return charged if mean < self.usual - UNUSUAL * self.deviation else charged._closed()
-        stretches, apart = self.rule_stretches + 1, reward / steps - self.rule_mean
-        mean = self.rule_mean + apart / stretches
-        return replace(
-            now, rule_steps=self.rule_steps + steps, rule_reward=self.rule_reward + reward,
-            rule_size=self.rule_size + float(np.abs(rewards).sum()), rule_stretches=stretches, rule_mean=mean,
-            rule_spread=self.rule_spread + apart * (reward / steps - mean),
-        )  # fmt: skip
-
-    def _closed(self) -> Account:
-        """After a turn of the learner, and all that it left behind."""
-        costs = np.append(self.costs, self._turn_cost)[-TURNS:]
-        return replace(self, costs=costs, turn_steps=0, turn_charged=0, turn_reward=0.0, mending=False)
+        if not self.turn_steps:
+            size = float(np.abs(rewards).sum())
+            sums = np.array([steps, reward, size, steps**2, steps * reward, reward**2])
+            return replace(self, rule=self.rule + sums)
+        after = replace(self, turns=self.turns + np.array([steps, reward]), mending=True)
+        unusual = UNUSUAL * self.error * math.sqrt(1.0 + float(self.rule[0]) / steps)
+        if reward < steps * (self.usual - unusual - ROUNDING * self.size):
+            return after
+        cost = after.loss - self.before
+        return replace(after, turn_steps=0, mending=False, last_steps=self.turn_steps, last_cost=cost)
 
     def restored(self, arrays: Arrays) -> Account:
         """What was stored, or an error if it does not add up."""
-        like = replace(self, costs=np.zeros(min(TURNS, np.size(arrays.get("costs", ())))))
-        found = restored_parts(like, arrays)
-        numbers = [value for value in vars(found).values() if isinstance(value, int | float)]
-        sound = all(math.isfinite(number) for number in numbers) and np.isfinite(found.costs).all()
-        counts = found.rule_steps, found.own_steps, found.charged_steps, found.turn_steps, found.rule_stretches
-        adds_up = found.rule_steps + found.charged_steps == found.steps and found.own_steps <= found.charged_steps
-        if not (sound and adds_up and min(counts) >= 0 and min(found.rule_size, found.rule_spread) >= 0.0):
+        found = restored_parts(self, arrays)
+        sound = all(np.isfinite(value).all() for value in vars(found).values())
+        counts = found.turn_steps, found.own_steps - found.turn_steps, found.turns[0] - found.own_steps, found.rule[0]
+        if not (sound and min(counts) >= 0 and found.rule[2] >= 0.0 and found.last_steps >= 1):
             raise InvalidInput("the account of what the rule and the learner earned does not add up")
         return found
-
-
-NOTHING = Account(0, 0.0, 0, 0.0, 0.0, 0, 0.0, 0.0, 0, 0, 0.0, 0, 0, 0.0, False, 0, np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +152,11 @@ class ConservativeState:
     def k(self) -> int:
         """Phases learnt from so far."""
         return int(self.inner.k)
+
+    @property
+    def rule_steps(self) -> int:
+        """Those in which the rule acted."""
+        return self.account.steps - self.account.own_steps
 
     @property
     def memories(self) -> Memories:
@@ -193,8 +182,9 @@ class Conservative(Learner[ConservativeState]):
     learner: the learner. max_loss: how much the whole may earn less than the rule alone would have, as a share of the
         rule's mean |reward|; 0.05 for 5 %. warm_up: steps of the rule before the learner acts.
 
-    What the rule would have earned is not known, but estimated from when it acts. So the bound holds up to what the
-    learner does in one stretch, which is kept short as long as it may lose; and up to chance.
+    As long as it is not known who is better, the rule has half of the steps, or more. What it would have earned in the
+    others is estimated. So the bound holds up to what the learner does in one stretch, max_loss · t/2 steps at the
+    most, and up to chance.
     """
 
     learner: AnyLearner
@@ -229,24 +219,23 @@ class Conservative(Learner[ConservativeState]):
             raise InvalidInput(f"{self!r} acts beside a rule of thumb: give one, rule=…")
         if not self.learner.off_policy(space):
             raise InvalidInput(cannot_learn_from_others(self.learner))
-        return ConservativeState(space, self.learner.init(space, runs, num_steps, gap), 0, NOTHING)
+        return ConservativeState(space, self.learner.init(space, runs, num_steps, gap), 0, Account())
 
     def act(self, state: ConservativeState) -> Stretch:
         """What the learner does next, for as long as that is affordable; else the rule."""
-        wished, account = self.learner.act(state.inner), state.account
-        steps = self._affordable(account)
+        wished, steps = self.learner.act(state.inner), self._affordable(state.account)
+        longest = max(SHORTEST, int(0.5 * self.max_loss * state.start))
         if steps:
-            return replace(wished, start=state.start, steps=min(wished.steps, steps))
-        turn = max(SHORTEST, math.isqrt(state.start))
-        return Stretch(wished.number, state.start, turn, wished.policy, state.space.rule, np.ones(1, dtype=bool))
+            return replace(wished, start=state.start, steps=min(wished.steps, steps, longest))
+        if state.account.turn_steps:
+            longest = min(longest, max(SHORTEST, state.account.turn_steps))
+        return Stretch(wished.number, state.start, longest, wished.policy, state.space.rule, np.ones(1, dtype=bool))
 
     def _affordable(self, account: Account) -> int:
         """For how many steps the learner may act next; 0 if it may not."""
-        control = max(float(self.warm_up), CONTROL * math.sqrt(account.steps))
-        if account.mending or account.rule_steps < control:
-            return 0
-        steps = account.affordable(self.max_loss)
-        return steps if steps >= FEWEST else 0
+        control = CONTROL * math.sqrt(account.steps) if account.trusted else account.own_steps
+        known = account.turn_steps or account.rule[0] >= max(self.warm_up, control)
+        return account.affordable(self.max_loss) if known else 0
 
     def update(self, state: ConservativeState, data: PhaseData) -> tuple[ConservativeState, Phase]:
         """Learn from what the learner did, or the rule."""
@@ -255,10 +244,11 @@ class Conservative(Learner[ConservativeState]):
             account = account.after_rule(rewards)
             return self._learnt_from(state, data, stretch, account)
         account, wished = account.after_learner(data.steps, float(rewards.sum())), self.learner.act(state.inner)
-        if stretch.steps < wished.steps and data.steps == stretch.steps:
+        if stretch.steps < wished.steps and data.steps >= stretch.steps:  # rounded up, where there are copies
             return self._learnt_from(state, data, stretch, account)
         inner, phase = self.learner.update(state.inner, data)
-        return ConservativeState(state.space, inner, data.time, account), phase
+        after = ConservativeState(state.space, inner, data.time, account)
+        return after, replace(phase, next_policy=self.current_policy(after))
 
     def _learnt_from(
         self, state: ConservativeState, data: PhaseData, stretch: Stretch, account: Account
@@ -266,7 +256,7 @@ class Conservative(Learner[ConservativeState]):
         """After a stretch that is not one that the learner asked for."""
         inner = self.learner.learn_from(state.inner, data, stretch.acting)
         after = ConservativeState(state.space, inner, data.time, account)
-        policy = self.learner.current_policy(inner)
+        policy = self.current_policy(after)
         return after, Phase(stretch.number, stretch.acting, data, policy, exploring=stretch.exploring)
 
     def learn_from(self, state: ConservativeState, data: PhaseData, behaviour: Policy) -> ConservativeState:
@@ -277,3 +267,19 @@ class Conservative(Learner[ConservativeState]):
     def current_policy(self, state: ConservativeState) -> Policy:
         """The learner's, if it is better than the rule, as far as can be told; else the rule."""
         return self.learner.current_policy(state.inner) if state.account.trusted else state.space.rule
+
+
+def beside_rule(learner: AnyLearner) -> Conservative:
+    """A learner with a rule beside it."""
+    return learner if isinstance(learner, Conservative) else Conservative(learner=learner)
+
+
+def without_rule(learner: AnyLearner) -> AnyLearner:
+    """The learner alone."""
+    return learner.learner if isinstance(learner, Conservative) else learner
+
+
+def state_without_rule(state: LearnerState) -> LearnerState:
+    """The state of the learner alone."""
+    inner: LearnerState = state.inner if isinstance(state, ConservativeState) else state
+    return inner

@@ -159,8 +159,8 @@ class Learner(ABC, Generic[S]):
 def cannot_learn_from_others(learner: object) -> str:
     """The message for learners that learn only from what they did themselves."""
     return (
-        f"{learner!r} learns only from what its own policies do: AAPI() on tables, or on vectors, GreedyAPI and AAPI "
-        "with evaluate=LSTD() or SelfConsistent(), and the model-based learners learn from others, too"
+        f"{type(learner).__name__} learns only from what its own policies do: AAPI() on tables, or on vectors, "
+        "GreedyAPI and AAPI with evaluate=LSTD() or SelfConsistent(), and the model-based learners learn from others"
     )
 
 
@@ -203,7 +203,8 @@ class Session(Generic[S]):
             if data.complete:
                 yield self._update(data)
             else:
-                yield Phase(stretch.number, stretch.acting, data, stretch.policy, exploring=stretch.exploring)
+                learnt = self.learner.current_policy(self.state)
+                yield Phase(stretch.number, stretch.acting, data, learnt, exploring=stretch.exploring)
 
     def _update(self, data: PhaseData) -> Phase:
         """Learn from a stretch. Where that fails, neither the state nor the random streams have moved."""

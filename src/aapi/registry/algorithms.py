@@ -197,10 +197,10 @@ def describe_learner(learner: AnyLearner) -> dict[str, Value]:
     its eta and norm.
     """
     from aapi.improvement import Adaptive, Scheduled, Zero
-    from aapi.learners import Conservative, Exploring, PolicyIteration
+    from aapi.learners import Exploring, PolicyIteration
+    from aapi.learners.conservative import without_rule
 
-    if isinstance(learner, Conservative):
-        return describe_learner(learner.learner)
+    learner = without_rule(learner)
     inner = learner.learner if isinstance(learner, Exploring) else learner
     if not isinstance(inner, PolicyIteration):
         word = word_for("learner", inner)
@@ -227,10 +227,10 @@ def algorithm_word(learner: AnyLearner) -> str:
 
 def learner_settings(learner: AnyLearner) -> dict[str, Value]:
     """The settings of a learner, by the names that `make_algorithm` takes; nothing for one of the user's own."""
-    from aapi.learners import Conservative, Exploring
+    from aapi.learners import Exploring
+    from aapi.learners.conservative import without_rule
 
-    if isinstance(learner, Conservative):
-        return learner_settings(learner.learner)
+    learner = without_rule(learner)
     described, inner = describe_learner(learner), learner.learner if isinstance(learner, Exploring) else learner
     if not described:
         return {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aapi.approximation.rule_policy import RulePolicy
 from aapi.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class ActionMasks:
 
     def in_table(self, policy: Policy) -> Policy:
         """A policy in which nothing is forbidden, as far as a table knows."""
-        if self.table is None:
+        if self.table is None or isinstance(policy, RulePolicy):
             return policy
         return redirected(policy[0], self.table)[None]
 
