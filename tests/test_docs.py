@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import aapi
 from aapi.environments import ergodic
 from aapi.experiments import Study, read_study, run_studies
 
@@ -123,3 +124,14 @@ def results_folder(tmp_path):
     study = Study(name="s", problems=[{"name": "ergodic", "states": 3}], algorithms=algorithms, steps=200, runs=2)
     run_studies(study, tmp_path / "results")
     return tmp_path
+
+
+def test_the_python_of_the_page_on_agents_runs(tmp_path, monkeypatch):
+    environment, use = re.findall(r"```python\n(.*?)```", (DOCS / "agents.md").read_text(), re.S)
+    monkeypatch.chdir(tmp_path)
+    found = {"__name__": "shelf"}
+    exec(compile(environment, "shelf.py", "exec"), found)  # noqa: S102
+    found["gymnasium"].registry.pop("Shelf-v0")
+    aapi.Agent(aapi.AAPI(), found["Shelf"]()).learn(3_000).save("shelf.aapi")
+    exec(compile(use, "agents.md", "exec"), {})  # noqa: S102
+    assert (tmp_path / "policy_reader.py").is_file()
