@@ -145,6 +145,7 @@ def test_a_short_run_says_so():
     [
         ({}, "with h − limit for the last of h steps, after 200 steps at the latest"),
         ({"ending": "keep"}, "in its own rewards"),
+        ({"limit": 100}, "with h − limit for the last of h steps, after 100 steps at the latest"),
         ({"ending": -5.0, "limit": 90}, "with -5 where one is terminated, after 90 steps at the latest"),
         ({"ending": lambda h, r, t: 0.0}, "by a function of yours"),
     ],
@@ -190,6 +191,8 @@ def test_networks_have_rules():
         (lambda seen: "up", Coin(), {}, "step 1: the policy raised TypeError"),
         ({"mine": lambda seen: 7}, Coin(), {}, "mine: step 1: the policy returned 7"),
         ({}, Coin(), {}, "there is no policy to judge"),
+        (object(), Coin(), {}, "a policy is an agent, a function of an observation, a table or .*, not <object"),
+        ("random", Continuing(Coin()), {"limit": 5}, "the environment is Continuing, which has an ending rule"),
         (Four, Coin(), {}, "a policy must be an object, not the class Four"),
         ("rondom", Coin(), {}, "there is no rule 'rondom' .*did you mean random.*: choose random, or module:function"),
         ([0, 1, 1], Coin(), {}, "a table must hold 2 actions, one for each state, or .*, 2 × 2; .* int64 of shape"),

@@ -128,7 +128,12 @@ def _predicting(policy: Predictor, env: Continuing, seed: int, deterministic: bo
 
 def _by_table(table: ArrayLike, env: Continuing, seed: int, deterministic: bool) -> Acting:
     """table: an action for each state, or probabilities, (states, actions)."""
-    rows, numbers = np.asarray(table), observations_of(env.observation_space)
+    rows = np.asarray(table)
+    if rows.dtype.kind not in "biuf":
+        raise InvalidInput(
+            f"a policy is an agent, a function of an observation, a table or the name of a rule, not {table!r}"
+        )
+    numbers = observations_of(env.observation_space)
     count, space = numbers.num_states, env.action_space
     if not isinstance(space, spaces.Discrete):
         raise InvalidInput("a table is a policy where actions are Discrete")

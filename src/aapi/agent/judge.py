@@ -13,7 +13,8 @@ from aapi.agent.acting import AnyPolicy, Predictor, acting, checked
 from aapi.agent.agent import Agent
 from aapi.agent.score import Comparison, Score, shows_state
 from aapi.checks import at_least
-from aapi.environments.copies import continuing
+from aapi.environments.copies import continuing, holds_continuing
+from aapi.environments.env_defaults import env_defaults
 from aapi.environments.gymnasium import FiniteMDPEnv
 from aapi.errors import AapiError, InvalidInput, one_line
 from aapi.mdp import FiniteMDP
@@ -107,7 +108,11 @@ def _made(env: AnyEnv, ending: Ending | None, limit: int | None) -> Continuing:
         raise InvalidInput(
             f"env must be a Gymnasium environment, its id, a function that makes one or a FiniteMDP, not {made!r}"
         )
-    return continuing(made, ending if ending is not None or limit is None else "keep", limit)
+    if ending is None and limit is None:
+        return continuing(made)
+    if holds_continuing(made):
+        raise InvalidInput("the environment is Continuing, which has an ending rule: give no ending and no limit")
+    return continuing(made, env_defaults(made).ending if ending is None else ending, limit)
 
 
 class _Judge:
