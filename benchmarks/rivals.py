@@ -12,6 +12,7 @@ where p is p̂. With that turned round, and all else its own, it earns what ours
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import io
 import math
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
-from learning import median_ratio, seconds
+from learning import median_ratio
 
 import aapi
 from aapi.environments import ergodic, river_swim
@@ -37,6 +38,13 @@ if TYPE_CHECKING:
 DELTA, RUNS = 0.05, 20
 
 
+def seconds(work: Callable[[], object]) -> float:
+    """How long one call takes, of a processor: other work on the machine matters little."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
 def peers() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
     """Ours and theirs, by name."""
     vars(np).setdefault("infty", np.inf)  # theirs were written for NumPy 1
@@ -48,23 +56,22 @@ def peers() -> dict[str, tuple[Callable[..., Any], Callable[..., Any]]]:
 
 
 def play(peer: Any, model: FiniteMDP, num_steps: int) -> tuple[float, float]:
-    """Let a learner of theirs act in a model: its share of λ_*, and its seconds without those of the model."""
+    """Let a learner of theirs act in a model: its average reward, and its seconds, of which the model takes few."""
     generator = np.random.default_rng(1)
     rows = scipy.sparse.csr_array(model.transitions.reshape(-1, model.num_states)).toarray()
-    chances = np.cumsum(rows, axis=1).reshape(model.num_states, model.num_actions, -1)
+    chances = np.cumsum(rows, axis=1).reshape(model.num_states, model.num_actions, -1).tolist()
+    rewards = model.rewards.tolist()
     np.random.seed(1)  # noqa: NPY002 - theirs draw from it
-    x, earned, spent = int(model.initial_state), 0.0, 0.0
-    start = time.perf_counter()
+    x, earned = int(model.initial_state), 0.0
+    start = time.process_time()
     with contextlib.redirect_stdout(io.StringIO()):
         peer.reset(x)
-        for draw in generator.random(num_steps):
-            a = peer.play(x)
-            begun = time.perf_counter()
-            y, reward = int(np.searchsorted(chances[x, a], draw, side="right")), float(model.rewards[x, a])
-            spent += time.perf_counter() - begun
+        for draw in generator.random(num_steps).tolist():
+            a = int(peer.play(x))
+            y, reward = bisect.bisect_right(chances[x][a], draw), rewards[x][a]
             peer.update(x, a, reward, y)
             x, earned = y, earned + reward
-    return earned / num_steps, time.perf_counter() - start - spent
+    return earned / num_steps, time.process_time() - start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +86,7 @@ class PSRLDoubling(aapi.PSRL):
 def psrl_compare(
     name: str, ours: Callable[[], float], theirs: Callable[[], tuple[float, float]], steps: tuple[int, int]
 ) -> None:
-    """Print microseconds a step of both, for `steps` of ours and theirs, and the ratio; theirs without the model's."""
+    """Print microseconds a step of both, for `steps` of ours and theirs, and the ratio."""
     found = [(seconds(ours), *theirs()) for _ in range(4)][1:]  # the first compiles
     mine = [1e6 * spent / steps[0] for spent, _, _ in found]
     peer = [1e6 * spent / steps[1] for _, _, spent in found]
@@ -91,6 +98,8 @@ def psrl_main(steps: int = 200_000, runs: int = 4) -> None:
     """PSRL with Beta rewards and the prior 1 for each successor, and IMED-RL; one thread.
 
     TSDE draws √(2T) models at least, StatisticalRL's PSRL one each time visits double: that is another algorithm.
+    On ergodic (20, 5), of the 106 µs that an episode takes us, the 2,000 Gamma variables of a draw take 23, its 900
+    steps 21, and the plan 12.
     Its IMED-RL adds N log(1 + max φ) to the indices of actions that do not look best, which the paper does not: it
     tries them less often, and earns more at first. Without that, both earn the same.
     """
