@@ -33,6 +33,24 @@ def test_there_is_python_in_the_readme_and_it_says_what_is_run_with_less():
     assert all(sum(much in code for code in codes) == 1 for much in LESS)
 
 
+def test_learning_safely_runs_and_returns_what_it_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    codes = blocks("python", DOCS / "learning-safely.md")
+    assert len(codes) == 5
+    names = {}
+    for code in codes:
+        exec(compile(code, "learning-safely.md", "exec"), names)  # noqa: S102
+        agent = names.get("agent")
+        if "mask=[0, 1, 0]" in code:
+            assert (agent.predict(5), agent.predict(1, mask=[0, 1, 0])) == (2, 1)
+        elif "learn_from" in code:
+            assert agent.policy[0].argmax(axis=1).tolist() == [0, 0, 0, 0, 2, 2]
+        elif "explored_steps" in code:
+            assert 0 < agent.explored_steps <= 250
+    assert agent.num_steps == 15_000
+    assert len((tmp_path / "changes.jsonl").read_text().splitlines()) > 50
+
+
 def test_the_study_of_the_documentation_is_a_study(tmp_path, monkeypatch):
     (text,) = blocks("toml")
     ergodic(5).save(tmp_path / "queue.npz")

@@ -12,6 +12,7 @@ from aapi.errors import InvalidInput
 from aapi.evaluation import LSTD, ImportanceMonteCarlo, MonteCarlo
 from aapi.learners import PSRL, RLSVI, DifferentialQ, OptimisticGrid
 from aapi.mdp import policy_values, solve
+from aapi.memory import Counts
 
 MODEL = access_control()
 COUNT = 6000
@@ -145,3 +146,23 @@ def test_who_cannot_learn_from_a_log_says_so():
         made().learn_from({"state": [0]})
     with pytest.raises(InvalidInput, match="give arrays"):
         aapi.Agent(aapi.AAPI(), gymnasium.make("MountainCar-v0")).learn_from("log.csv")
+
+
+def allowed(jobs):
+    """Action 0 is forbidden where the state is even."""
+    return [int(jobs % 2 == 1), 1]
+
+
+def test_what_a_mask_forbids_is_not_thought_to_be_untried():
+    log = some_log()
+    legal = (log["state"] % 2 == 1) | (log["action"] == 1)
+    log = {name: column[legal] for name, column in log.items()}
+    agent = made().learn_from(log, mask=allowed)
+    even = [x for x in np.unique(log["state"]) if x % 2 == 0]
+    assert (agent.policy[0][even, 0] == 0.0).all()
+    visits = next(memory for memory in agent.session.state.memories.values() if isinstance(memory, Counts)).visits[0]
+    often = visits.sum(axis=1) > 10
+    assert often[::2].any()
+    assert (abs(visits[::2, 0] - visits[::2, 1])[often[::2]] <= 1).all()  # shared evenly
+    with pytest.raises(InvalidInput, match="that the mask forbids"):
+        made().learn_from(log, mask=lambda x: [1 - log["action"][0] == 0, log["action"][0] == 0])

@@ -258,7 +258,13 @@ class Agent:
             self.save(checkpoint)
         return self
 
-    def learn_from(self, transitions: Transitions, progress: bool = False) -> Agent:
+    def learn_from(
+        self,
+        transitions: Transitions,
+        progress: bool = False,
+        *,
+        mask: Callable[[Observation], ArrayLike] | None = None,
+    ) -> Agent:
         """Learn from what others did, in phases of the lengths it would have chosen; then go on by `learn`.
 
         For learners that can: those whose `off_policy` is true. progress: show a bar.
@@ -266,13 +272,14 @@ class Agent:
         transitions: a .csv or .parquet file with the columns state, action, reward and next_state, for observations and
             actions that are numbers from 0 on; or a dictionary of these, whose states are a list or an array of
             observations. A column `terminated` marks rows that end an episode: the next row begins the next one.
+        mask: what is allowed in an observation, 1 or 0 for each action, if not everything is: a log does not say.
         """
         learner, session, simulation = self.algorithm, self.session, self.simulation
         if not learner.off_policy(self.space):
             raise InvalidInput(cannot_learn_from_others(learner))
         if any(isinstance(spec, KeepSteps) and spec.probabilities for spec in session.state.memories):
             raise InvalidInput(f"{learner!r} weighs what was done by how likely it was, which a log does not say")
-        logged = read_logged(self, transitions)
+        logged = read_logged(self, transitions, mask)
         if simulation.filled and simulation.time > self.algorithm.act(session.state).start:
             if simulation.current is None:
                 raise InvalidInput("the agent is in the middle of a phase: load it with its environment")

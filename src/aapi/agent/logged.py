@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,12 +16,15 @@ from aapi.mdp.columns import HEADINGS, LOG
 from aapi.mdp.transition_log import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
+
+    from numpy.typing import ArrayLike
 
     from aapi.agent.agent import Agent
     from aapi.array_types import AnyArray, Array
 
+    Masking: TypeAlias = Callable[[Any], ArrayLike]
     Transitions: TypeAlias = str | os.PathLike[str] | Mapping[str, Sequence[Any] | AnyArray]
 
 
@@ -42,10 +46,38 @@ class Logged(NamedTuple):
         return bool((self.successors[:-1] == self.states[1:]).all())
 
 
-def read_logged(agent: Agent, transitions: Transitions) -> Logged:
-    """What is logged in a file, or in columns, as numbers and vectors of the agent's space; or an error."""
+def read_logged(agent: Agent, transitions: Transitions, mask: Masking | None) -> Logged:
+    """What is logged in a file, or in columns, as numbers and vectors of the agent's space; or an error.
+
+    mask: what is allowed in an observation.
+    """
     if isinstance(transitions, Mapping):
-        return _from_columns(agent, transitions)
+        logged = _from_columns(agent, transitions)
+        seen = next(transitions[word] for word in HEADINGS["state"] if word in transitions)
+    else:
+        logged = _from_file(agent, transitions)
+        seen = logged.states
+    return logged if mask is None else _renamed(agent, logged, seen, mask)
+
+
+def _renamed(agent: Agent, logged: Logged, seen: Sequence[Any] | AnyArray, mask: Masking) -> Logged:
+    """With what the first allowed action did shared evenly with the forbidden ones, which act as it."""
+    masks, actions, turns = agent.simulation.masks, logged.actions.copy(), Counter[tuple[bytes, ...]]()
+    for row, action in enumerate(logged.actions.tolist()):
+        allowed = masks.check(mask(seen[row]))
+        if not allowed[action]:
+            raise InvalidInput(f"row {row} of the log takes an action, {action}, that the mask forbids")
+        state = logged.states[row]
+        masks.see(state, allowed)
+        names = [name for name, other in enumerate(masks.acts_as(allowed)) if other == action]
+        key = (allowed.tobytes(), bytes([len(names)]), state.tobytes() if agent.space.countable else b"")
+        if len(names) > 1:
+            actions[row] = names[turns[key] % len(names)]
+            turns[key] += 1
+    return logged._replace(actions=actions)
+
+
+def _from_file(agent: Agent, transitions: str | os.PathLike[str]) -> Logged:
     if not isinstance(transitions, str | os.PathLike):
         raise InvalidInput(
             f"transitions are a file, or a dictionary with {', '.join(LOG)}, not {type(transitions).__name__}"

@@ -22,6 +22,7 @@ from aapi.registry.feature_words import FEATURES_HELP, make_features
 from aapi.registry.gymnasium_ids import check_ending, make_continuing, make_copies, make_environment
 from aapi.registry.problems import PROBLEMS
 from aapi.registry.rules import RULE_HELP
+from aapi.registry.user_code import load_function
 from aapi.report.formatting import format_settings
 
 if TYPE_CHECKING:
@@ -102,6 +103,10 @@ def add_train(commands: Commands) -> None:
         "next_state, where observations are numbers from 0 on",
     )  # fmt: skip
     command.add_argument("--rule", metavar="R", help=f"start from a rule of thumb, which acts first, {RULE_HELP}")
+    command.add_argument(
+        "--log-mask", metavar="M:F",
+        help="module:function, from an observation of the log to 1 or 0 for each action, if not all were allowed",
+    )  # fmt: skip
     command.add_argument("--save", metavar="FILE", help="where to save the agent, and checkpoints (default: --resume)")
     command.add_argument(
         "--checkpoint-every", type=int, metavar="N", help="also save after every N phases (default: 10000 steps or so)"
@@ -207,7 +212,10 @@ def _new(options: argparse.Namespace) -> tuple[Agent, dict[str, Setting]]:
     if options.max_exploration is not None and not agent.space.countable:
         raise InvalidInput("--max-exploration is for observations that can be counted, and these are vectors")
     if options.from_log is not None:
-        agent.learn_from(options.from_log, not options.json and sys.stderr.isatty())
+        mask = None if options.log_mask is None else load_function(options.log_mask)
+        agent.learn_from(options.from_log, not options.json and sys.stderr.isatty(), mask=mask)
+    elif options.log_mask is not None:
+        raise InvalidInput("--log-mask says what was allowed in a log: give one by --from-log FILE")
     same = without_rule(agent.algorithm) is algorithm
     return agent, _in_effect(settings if same else learner_settings(agent.algorithm), agent)
 
