@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import time
-import weakref
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 import numpy as np
 
 from aapi.agent.changes import ChangeLog
 from aapi.agent.logged import read_logged
+from aapi.agent.predictor import Predictor
 from aapi.agent.representation import choose, represent
 from aapi.agent.rule import rule_policy
 from aapi.agent.score import Score, shows_state
 from aapi.agent.spaces import check_same_spaces
-from aapi.approximation.rule_policy import RulePolicy
 from aapi.checks import at_least
 from aapi.environments.copies import LocalCopies, continuing, copies_of
 from aapi.environments.env_defaults import spec_defaults
-from aapi.environments.observations import Batches, Observations, observations_of
+from aapi.environments.observations import Observations, observations_of
 from aapi.errors import InvalidInput
-from aapi.features import VectorFeatures
 from aapi.files import uninterrupted
 from aapi.kernels.random import streams
 from aapi.learners.conservative import beside_rule, state_without_rule
@@ -34,7 +32,6 @@ from aapi.policies.names import Names, names_of
 from aapi.progress import progress_bar
 from aapi.simulation import PhaseData, Stretch
 from aapi.simulation.gymnasium import GymnasiumSimulation
-from aapi.simulation.masks import redirected, redirected_actions
 
 if TYPE_CHECKING:
     import os
@@ -47,11 +44,9 @@ if TYPE_CHECKING:
     from aapi.agent.rule import Rule
     from aapi.agent.storage import EnvSnapshot
     from aapi.approximation import Policy, QSpace
-    from aapi.approximation.space import Actor
-    from aapi.array_types import AnyArray, Array, Integers, Mask
+    from aapi.array_types import Array, Integers
     from aapi.environments.continuing import Continuing, Ending, Episode
     from aapi.environments.copies import Copies
-    from aapi.environments.observations import Batch
     from aapi.gymnasium_types import AnyVectorEnv, Env, Observation, Space
     from aapi.learners import Phase
     from aapi.learners.learner import AnyLearner
@@ -139,7 +134,7 @@ class Agent:
         self.logged_steps = 0  # learnt from in logs, of which the simulation's time knows
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has
         self._predictions = streams(seed, [1])[0]  # apart from learning's, which must not notice
-        self.batches, self._made = Batches(observation_space, observations), cast("Present | None", None)
+        self._predictor = Predictor(self, observations)
 
     def __repr__(self) -> str:
         copies = f", {self.space.copies} copies" if self.space.copies > 1 else ""
@@ -165,12 +160,7 @@ class Agent:
 
         Beside a rule of thumb, that of whoever is trusted.
         """
-        return self.simulation.masks.in_table(self._current_policy)
-
-    @property
-    def _current_policy(self) -> Policy:
-        """The same as its learner names actions, forbidden ones among them."""
-        return self.algorithm.current_policy(self.session.state)
+        return self.simulation.masks.in_table(self.algorithm.current_policy(self.session.state))
 
     @property
     def steps_left(self) -> int:
@@ -342,68 +332,11 @@ class Agent:
         mask: 1 for each action that is allowed, 0 for the others, (actions,) or, for a batch, (n, actions). Tables know
             it where they have seen the observation.
         """
-        start, masks, present = int(self.action_space.start), self.simulation.masks, self._present()
-        batch = self.batches.read(observation)
-        if batch is not None:
-            return start + self._actions(present, self._states(batch), deterministic, mask)
-        state = self.simulation.encoded(observation)
-        if not deterministic:
-            action, allowed = present.draw(state), masks.of(state) if mask is None else mask
-            return start + (action if allowed is None else masks.acts_as(allowed)[action])
-        if mask is None and not isinstance(present.policy, RulePolicy):
-            return start + present.choose(state)
-        return start + int(np.argmax(self.probabilities(observation, mask=mask)))
+        return self._predictor.predict(observation, deterministic, mask)
 
     def probabilities(self, observation: Observation, *, mask: ArrayLike | None = None) -> Array:
         """π(·|observation), (actions,), or of a batch, (n, actions). mask: as in `predict`."""
-        batch, masks = self.batches.read(observation), self.simulation.masks
-        if batch is not None:
-            states = self._states(batch)
-            found = np.asarray(self.space.probabilities(self._present().policy, states[None])[0])
-            table = self._masks(states, mask)
-            return found if table is None else redirected(found, table)
-        state = self.simulation.encoded(observation)
-        found = np.asarray(self.space.probabilities(self._present().policy, np.asarray(state)[None, None])[0, 0])
-        allowed = masks.of(state) if mask is None else mask
-        return found if allowed is None else masks.restricted(found, allowed)
-
-    def _present(self) -> Present:
-        """The policy, ready to act, which is made anew after something was learnt."""
-        state = self.session.state
-        if self._made is None or self._made.time != self.simulation.time or self._made.state() is not state:
-            policy = self._current_policy
-            draw = self.space.actor(policy, self._predictions)
-            choose = self.space.chooser(self.simulation.masks.in_table(policy))
-            self._made = Present(weakref.ref(state), self.simulation.time, policy, draw, choose)
-        return self._made
-
-    def _states(self, batch: Batch) -> AnyArray:
-        """The observations of a batch as states: whole numbers, or vectors."""
-        if self.space.countable:
-            return self.batches.states(batch)
-        if callable(self.features) and not isinstance(self.features, VectorFeatures):
-            return np.stack([self.simulation.encoded(each) for each in self.batches.split(batch)])
-        return self.batches.vectors(batch)
-
-    def _actions(self, present: Present, states: AnyArray, deterministic: bool, mask: ArrayLike | None) -> Integers:
-        allowed = self._masks(states, mask)
-        if not deterministic:
-            actions = self.space.draw(present.policy, self._predictions, states)
-            return actions if allowed is None else redirected_actions(actions, allowed)
-        found = np.asarray(self.space.probabilities(present.policy, states[None])[0])
-        return np.asarray((found if allowed is None else redirected(found, allowed)).argmax(axis=1))
-
-    def _masks(self, states: AnyArray, mask: ArrayLike | None) -> Mask | None:
-        """What is allowed in each of some states, (n, actions); None if everything is."""
-        masks = self.simulation.masks
-        if mask is None:
-            return None if masks.table is None else np.asarray(masks.table[states])
-        rows = np.asarray(mask)
-        if rows.shape != (len(states), self.num_actions):
-            rows = np.broadcast_to(masks.check(rows), (len(states), self.num_actions))
-        for row in np.unique(rows, axis=0):
-            masks.check(row)
-        return np.asarray(rows != 0)
+        return self._predictor.probabilities(observation, mask)
 
     def policy_table(
         self, names: NamesGiven = None, *, visited: bool = True, over: Sequence[int | str] | None = None
@@ -487,16 +420,6 @@ class Agent:
         with uninterrupted():
             save(self, path)
             self.saved = (path, self.num_steps)
-
-
-class Present(NamedTuple):
-    """A policy, ready to act. draw, choose: from a state to an action; state: what was known, after `time` steps."""
-
-    state: weakref.ref[Any]
-    time: int
-    policy: Policy
-    draw: Actor
-    choose: Actor
 
 
 class Checkpoints:

@@ -208,6 +208,10 @@ class QSpace(ABC):
     def _chooser(self, policy: Policy) -> Actor:
         return lambda state: int(self.probabilities(policy, np.asarray(state)[None, None])[0, 0].argmax())
 
+    def most_likely_actions(self, policy: Policy, states: States) -> Integers:
+        """The most likely actions at states of the first run, (n,)."""
+        return np.asarray(self.probabilities(policy, states[None])[0].argmax(axis=1))
+
     def draw(self, policy: Policy, stream: Streams, states: States) -> Integers:
         """Actions for states of the first run, (n,): those that `actor` would draw one after the other."""
         if isinstance(policy, RulePolicy):
