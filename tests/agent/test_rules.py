@@ -1,5 +1,6 @@
 """Agents that start from a rule of thumb."""
 
+import json
 import sys
 
 import gymnasium
@@ -11,6 +12,7 @@ from aapi.environments.observations import observations_of
 from aapi.errors import InvalidInput
 from aapi.learners import Conservative, OptimisticGrid
 from aapi.mdp import FiniteMDP
+from aapi.policies import policy_reader
 
 RULES = """
 def low(state):
@@ -62,6 +64,16 @@ def test_until_the_learner_is_trusted_the_rule_is_used():
     assert agent.probabilities(0).tolist() == [1.0, 0.0]
     assert agent.evaluate(50, toll()).average_reward == 1.0
     assert agent.policy_table().probabilities.tolist() == [[1.0, 0.0]]
+
+
+def test_while_the_rule_is_used_it_is_logged_and_exported(tmp_path):
+    agent = aapi.Agent(aapi.AAPI(), toll(), rule=lambda _: 0).learn(3000, log=tmp_path / "changes.jsonl")
+    assert {json.loads(line)["changed"] for line in (tmp_path / "changes.jsonl").read_text().splitlines()} == {0}
+    agent.export(tmp_path / "policy.npz")
+    assert policy_reader.Policy(tmp_path / "policy.npz").probabilities(0).tolist() == [1.0, 0.0]
+    vectors = aapi.Agent(OptimisticGrid(), gymnasium.make("aapi/CrissCross-v0"), rule="MaxWeight").learn(300)
+    with pytest.raises(InvalidInput, match="the rule of thumb still does better"):
+        vectors.export(tmp_path / "queue.npz")
 
 
 def test_then_the_learner_is():

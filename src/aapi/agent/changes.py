@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import os
 
     from aapi.agent.agent import Agent
-    from aapi.array_types import AnyArray, Integers
+    from aapi.approximation import Policy
+    from aapi.array_types import AnyArray
     from aapi.json_types import Json
     from aapi.learners import Phase
 
@@ -45,7 +46,7 @@ class ChangeLog:
         if (clean := b"".join(line + b"\n" for line in kept)) != held or not held:
             with atomic_write(self.path) as file:
                 file.write(clean)
-        self._likely = self._most_likely()
+        self._before = self._copied_policy()
 
     def _steps(self, line: bytes) -> int:
         try:
@@ -53,20 +54,25 @@ class ChangeLog:
         except (ValueError, TypeError, KeyError):
             raise InvalidInput(f"{self.path} is not a log of changes: it has the line {line[:60]!r}") from None
 
-    def _most_likely(self) -> Integers | None:
-        """The most likely action in every state, where they can be counted."""
-        return np.asarray(self.agent.policy[0].argmax(axis=1)) if self.agent.space.countable else None
+    def _copied_policy(self) -> Policy | None:
+        """The present policy, to compare the next one with, where states can be counted."""
+        policy = self.agent.policy
+        if not self.agent.space.countable:
+            return None
+        return policy.copy() if isinstance(policy, np.ndarray) else policy
 
     def add(self, phase: Phase) -> None:
         """Append the line of a phase that was learnt from."""
-        now, before = self._most_likely(), self._likely
-        if now is None or before is None:
-            rows, visits, before, now = self._of_vectors(phase)
+        if self._before is None:
+            rows, visits = np.unique(phase.data.states[0, -MOST_COMPARED:], axis=0, return_counts=True)
+            policies = phase.policy, self.agent.policy
         else:
-            visits = state_visits(self.agent).sum(axis=1)
-            rows = np.flatnonzero(visits)
-            self._likely = now
-            before, now, visits = before[rows], now[rows], visits[rows]
+            every = state_visits(self.agent).sum(axis=1)
+            rows = np.flatnonzero(every)
+            visits = every[rows]
+            policies = self._before, self._copied_policy()
+            self._before = policies[1]
+        before, now = (self.agent.space.probabilities(policy, rows[None])[0].argmax(axis=1) for policy in policies)
         changed = np.flatnonzero(before != now)
         start, largest = int(self.agent.action_space.start), None
         if changed.size:
@@ -83,15 +89,6 @@ class ChangeLog:
         }  # fmt: skip
         with uninterrupted(), self.path.open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")
-
-    def _of_vectors(self, phase: Phase) -> tuple[AnyArray, Integers, Integers, Integers]:
-        """Those of the last steps of a phase, how often each came, and the most likely actions before and now."""
-        agent = self.agent
-        rows, visits = np.unique(phase.data.states[0, -MOST_COMPARED:], axis=0, return_counts=True)
-        before, now = (
-            agent.space.probabilities(policy, rows[None])[0].argmax(axis=1) for policy in (phase.policy, agent.policy)
-        )
-        return rows, visits, before, now
 
     def _shown(self, row: AnyArray) -> Json:
         """An observation in a line: its number, or numbers."""

@@ -12,6 +12,7 @@ import numpy as np
 import aapi
 from aapi import policies
 from aapi.approximation import GridPolicy, Interpolated, Linear
+from aapi.approximation.rule_policy import RulePolicy
 from aapi.environments.observations import observations_of
 from aapi.errors import InvalidInput
 from aapi.features import VectorFeatures
@@ -58,7 +59,10 @@ def _arrays(agent: Agent, observations: Observations) -> tuple[JsonObject, Array
     space, policy = agent.space, agent.policy
     if space.countable:
         low, counts = np.asarray(observations.low, dtype=np.int64), np.asarray(observations.counts)
-        return {"kind": "table"}, {"low": low, "counts": counts, "probabilities": policy[0]}
+        probabilities = space.probabilities(policy, np.arange(math.prod(observations.counts))[None])[0]
+        return {"kind": "table"}, {"low": low, "counts": counts, "probabilities": probabilities}
+    if isinstance(policy, RulePolicy):
+        raise InvalidInput("the rule of thumb still does better than what was learnt: there is nothing to export yet")
     if isinstance(space, Interpolated):
         return {"kind": "vectors"}, _seen_vectors(agent)
     basis: Basis = cast("Linear", space).basis
