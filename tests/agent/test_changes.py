@@ -73,6 +73,13 @@ def test_vectors_are_compared_where_the_agent_was(tmp_path):
         assert line["largest"] is None or len(line["largest"]["observation"]) == 4
 
 
+def test_beside_a_rule_it_is_the_policy_of_whoever_is_trusted(tmp_path):
+    path = tmp_path / "changes.jsonl"
+    aapi.Agent(aapi.AAPI(exploration=()), queue(), rule=lambda _: 1).learn(3000, log=path)
+    assert all(line["observations"] > 0 for line in lines(path))
+    assert len(lines(path)) > 3
+
+
 def test_copies_and_observations_of_several_numbers(tmp_path):
     class Pair(gymnasium.Env):
         observation_space = gymnasium.spaces.MultiDiscrete([2, 3], start=[1, 5])
