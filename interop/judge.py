@@ -38,7 +38,7 @@ def main():
     for name, (make, rules) in QUEUES.items():
         ppo = PPO("MlpPolicy", make(), seed=1, device="cpu").learn(steps)
         agent = aapi.Agent(aapi.AAPI(), make(), seed=1).learn(steps)
-        found = aapi.evaluate({"PPO": ppo, "aapi": agent, **rules}, make)
+        found = aapi.evaluate({"PPO": ppo, "aapi": agent, **rules}, make, num_steps=50_000)
         print(f"{name}, after {steps:,} steps of learning\n\n{found}\n", flush=True)
 
 
