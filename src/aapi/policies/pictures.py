@@ -1,4 +1,4 @@
-"""Pictures of policies: the colour is the action, and the paler it is, the less it is ahead of the next one."""
+"""Pictures of policies: the colour is the action, and the paler it is, the less it is to be relied on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from aapi.errors import InvalidInput, install_extra
 from aapi.files import atomic_write
+from aapi.policies.table import ENOUGH
 
 if TYPE_CHECKING:
     import os
@@ -214,7 +215,7 @@ def _draw_map(panel: Axes, table: PolicyTable, across: Side, up: Side, rows: Mas
     shape, been = (len(vertical), len(horizontal)), table.been
     x, y = horizontal.cells(table.observations[:, i]), vertical.cells(table.observations[:, j])
     colours = np.array([to_rgb(COLOURS[a % len(COLOURS)]) for a in range(table.probabilities.shape[1])])
-    strength = PALEST + (1.0 - PALEST) * table.lead[:, None]
+    strength = PALEST + (1.0 - PALEST) * table.certainty[:, None]
     painted = np.where(table.lead[:, None] > TIE, 1.0 - strength * (1.0 - colours[table.actions]), to_rgb(LEVEL))
     cells = np.full((*shape, 3), to_rgb(NOWHERE))
     cells[y[rows], x[rows]] = painted[rows]
@@ -251,8 +252,12 @@ def _add_legend(
     if nowhere:
         patches.append(Patch(facecolor="white", edgecolor=HATCHED, hatch=HATCH, label=table.unseen))
     notes = [] if note is None else [note]
-    if pale and bool(((table.lead < SURE) & (table.lead > TIE)).any()):
-        notes.append("paler: less ahead of the next action")
+    paler = {
+        "less ahead of the next action": (table.lead > TIE) & (table.lead < SURE),
+        f"tried fewer than {ENOUGH} times": (table.lead > TIE) & (table.certainty < SURE * table.lead),
+    }
+    if pale and (reasons := [reason for reason, rows in paler.items() if rows.any()]):
+        notes.append(f"paler: {', or '.join(reasons)}")
     figure.legend(
         handles=patches, loc="outside lower center", ncols=min(6, len(patches)), frameon=False,
         title="; ".join(notes) or None, title_fontsize=8,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20  # rows of a repr
 COUNTED, UNSEEN = "visits", "never there"
+ENOUGH = 100  # times that an action was tried, from which on its lead is believed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +66,13 @@ class PolicyTable:
             return self.probability
         second, first = np.sort(self.probabilities, axis=1)[:, -2:].T
         return np.asarray(first - second)
+
+    @cached_property
+    def certainty(self) -> Array:
+        """How much a row is to be relied on, 0 to 1: its lead, and less where the action was tried seldom."""
+        if self.tried is None or self.counted != COUNTED:
+            return self.lead
+        return np.asarray(self.lead * np.minimum(1.0, self.tried / ENOUGH))
 
     @cached_property
     def been(self) -> Array | None:
