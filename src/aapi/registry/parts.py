@@ -109,9 +109,10 @@ FIELDS = {
 OR_NUMBERS = ("phase_length", "step_size", "epsilon")  # fields of parts in which a number will do
 # What the commands that take an algorithm have for options of their own; no setting can have such a name.
 COMMAND_OPTIONS = SIZES.keys() | {
-    "algorithm", "checkpoint_every", "command", "continuing", "copies", "environment", "features", "help", "high",
-    "json", "limit", "low", "max_exploration", "no_prune", "out", "overwrite", "parser", "problem", "processes",
-    "resume", "rule", "run", "runs", "save", "search", "seed", "steps", "tensorboard", "threads", "trials", "workers",
+    "algorithm", "checkpoint_every", "command", "continuing", "copies", "environment", "features", "from_log", "help",
+    "high", "json", "limit", "log", "log_mask", "low", "max_exploration", "no_prune", "out", "overwrite", "parser",
+    "problem", "processes", "resume", "rule", "run", "runs", "save", "search", "seed", "steps", "tensorboard",
+    "threads", "trials", "workers",
 }  # fmt: skip
 
 
