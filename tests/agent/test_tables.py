@@ -1,5 +1,8 @@
 """What an agent does, as a table."""
 
+import json
+from pathlib import Path
+
 import gymnasium
 import numpy as np
 import pytest
@@ -97,3 +100,24 @@ def test_features_of_ones_own_are_shown_by_observation(agent):
     assert table.visits is None
     assert table.observations.min() == -1.0
     np.testing.assert_allclose(table.probabilities[7], learnt.probabilities(table.observations[7]))
+
+
+def test_wrapped_environments_show_what_has_no_names(tmp_path):
+    env = gymnasium.wrappers.FrameStackObservation(gymnasium.make("CartPole-v1"), 2)
+    agent = aapi.Agent(aapi.AAPI(), env).learn(50)
+    assert agent.names == Names((), ("left", "right"))
+    assert agent.policy_table().names.observations[7] == "observation[7]"
+
+
+@pytest.mark.parametrize("names", [{"actions": ["a"]}, {"observations": "ab"}, ["a"], {"actions": [1, 2]}])
+def test_names_in_a_file_that_was_altered_are_refused(names, lights):
+    lights.names = Names(("a", "b"), ("c", "d"))
+    lights.save("l.aapi")
+    with np.load("l.aapi") as file:
+        arrays = dict(file)
+    description = json.loads(arrays["agent"].tobytes()) | {"names": names}
+    arrays["agent"] = np.frombuffer(json.dumps(description).encode(), dtype=np.uint8)
+    with Path("l.aapi").open("wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(InvalidInput, match=r"l\.aapi"):
+        aapi.load("l.aapi")

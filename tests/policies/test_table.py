@@ -99,9 +99,9 @@ class Named:
 
 
 def test_an_environment_names_what_it_shows():
-    assert names_of(Named(), 1, 2) == Names(("jobs",), ("reject", "admit"))
-    assert names_of(Named(), 2, 3) == Names()  # names of something else
-    assert names_of(None, 1, 2) == Names()
+    names = names_of(Named())
+    assert names == names.fitting(1, 2) == Names(("jobs",), ("reject", "admit"))
+    assert names.fitting(2, 3) == names_of(None) == Names()  # names of something else
     assert Names(("a",)).filled(1, 2, 3) == Names(("a",), ("3", "4"))
     with pytest.raises(InvalidInput, match="there are 2 actions to name, and 1 names: x"):
         Names((), ("x",)).filled(1, 2)

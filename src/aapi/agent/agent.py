@@ -128,8 +128,8 @@ class Agent:
         self.names = Names()
         if copies is not None:
             known = spec_defaults(copies.inner_spec)
-            own = names_of(copies.sample, len(observations.low), self.num_actions)
-            self.names = Names(known.observation_names, known.action_names).updated(own)
+            offered = Names(known.observation_names, known.action_names).updated(names_of(copies.sample))
+            self.names = offered.fitting(len(observations.low), self.num_actions)
         self.env_snapshot: EnvSnapshot | None = None  # where the environment was, of an agent from a file without one
         self.logged_steps = 0  # learnt from in logs, of which the simulation's time knows
         self.saved: tuple[str | os.PathLike[str], int] | None = None  # the last file, and the steps it has

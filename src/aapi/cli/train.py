@@ -334,7 +334,8 @@ def _show(
     elif not agent.num_phases:
         rows.insert(3, ("note", "the run is shorter than a phase: the first policy, uniform, was never improved"))
     if options.save:
-        rows.append(("saved", f"{options.save}; try it with aapi evaluate {options.save}"))
+        file = options.save
+        rows.append(("saved", f"{file}; try it with aapi evaluate {file}, see it with aapi show {file}"))
     if agent.logged_steps:
         rows.insert(2, ("log", f"{plural(agent.logged_steps, 'transition')}, learnt from first"))
     if chosen := describe_choice(agent):

@@ -29,6 +29,13 @@ class Names:
                 raise InvalidInput(f"there are {count} {what} to name, and {len(names)} names: {', '.join(names)}")
         return found
 
+    def fitting(self, dimension: int, num_actions: int) -> Names:
+        """Those of which there are as many as there are things to name: wrappers may show and do other things."""
+        return Names(
+            self.observations if len(self.observations) == dimension else (),
+            self.actions if len(self.actions) == num_actions else (),
+        )
+
     def updated(self, given: NamesGiven) -> Names:
         """With others in the place of these, where they are given."""
         if given is None:
@@ -53,14 +60,11 @@ class _NamesActions(Protocol):
     action_names: object
 
 
-def names_of(env: object, dimension: int, num_actions: int) -> Names:
-    """What an environment offers as `observation_names` and `action_names`, if it is a list with a name for each."""
+def names_of(env: object) -> Names:
+    """What an environment offers as `observation_names` and `action_names`, lists of texts."""
     observations = _texts(env.observation_names) if isinstance(env, _NamesObservations) else None
     actions = _texts(env.action_names) if isinstance(env, _NamesActions) else None
-    return Names(
-        observations if observations and len(observations) == dimension else (),
-        actions if actions and len(actions) == num_actions else (),
-    )
+    return Names(observations or (), actions or ())
 
 
 def _texts(given: object) -> tuple[str, ...] | None:
