@@ -41,6 +41,14 @@ def test_text_is_a_small_table():
     assert "&lt;buy&gt;" in html
 
 
+def test_long_observations_are_one_column():
+    table = PolicyTable(np.eye(2, 40), np.ones((2, 1)), None, Names().filled(40, 1))
+    header, first, _ = table.text().splitlines()
+    assert header.split() == ["observation", "action", "probability", "lead"]
+    assert first.startswith("1 0 0 0")
+    assert "0 …  0 " in first
+
+
 def test_a_csv_file_has_all_rows_and_probabilities(tmp_path):
     TABLE.to_csv(tmp_path / "t.csv")
     rows = list(csv.reader((tmp_path / "t.csv").read_text().splitlines()))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aapi.policies.names import Names
 
 SHOWN = 20  # rows of a repr
+MOST_COLUMNS, MOST_NUMBERS = 8, 30  # of observations: with more columns, they are one; the first numbers are shown
 COUNTED, UNSEEN = "visits", "never there"
 ENOUGH = 100  # times that an action was tried, from which on its lead is believed
 
@@ -160,12 +161,15 @@ class PolicyTable:
         count = len(self) if rows is None else min(rows, len(self))
         been, tried = self.been, self.tried
         header = ["state"] if self.labels else [*map(_printable, self.names.observations)]
+        many = len(header) > MOST_COLUMNS
+        header = ["observation"] if many else header
         header += ["action", "probability", "lead", *([] if been is None else [self.counted, "tried"])]
         if been is not None and self.counted != COUNTED:
             header.pop()  # of models, the share of the action says nothing more
         cells = []
         for i in range(count):
             row = [self.labels[i]] if self.labels else [f"{number:.4g}" for number in self.observations[i]]
+            row = [" ".join(row[:MOST_NUMBERS]) + " …" * (len(row) > MOST_NUMBERS)] if many else row
             row += [self.names.actions[self.actions[i]], f"{self.probability[i]:.3f}", f"{self.lead[i]:.3f}"]
             if been is not None and tried is not None:
                 row += [f"{been[i]:.0f}", f"{tried[i]:.0f}"] if self.counted == COUNTED else [f"{been[i]:.4f}"]
