@@ -1,6 +1,6 @@
 """The criss-cross network in balanced heavy traffic, without caps: what is learnt from rules of thumb.
 
-python benchmarks/uncapped.py [--steps 100000]: less than 15 minutes on one core. Policies are simulated without caps,
+python benchmarks/uncapped.py [--steps 300000]: less than 15 minutes on one core. Policies are simulated without caps,
 ten million events each; that of the learner is taken at up to 100 jobs of each class, and beyond as there. The optimum
 has 15.10 jobs.
 """
@@ -24,7 +24,7 @@ RULES = ("maxweight", "c-mu", "threshold-4")
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=100_000)
+    parser.add_argument("--steps", type=int, default=300_000)
     steps = parser.parse_args().steps
     capped = criss_cross_network("BH")
     print(
