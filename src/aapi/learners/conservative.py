@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from aapi.approximation.space import NOT_STORED
 from aapi.checks import at_least, finite
 from aapi.errors import InvalidInput
+from aapi.learners.exploring import Exploring
 from aapi.learners.learner import Learner, Phase, cannot_learn_from_others
 from aapi.learners.state import restored_parts
 from aapi.simulation import Stretch
@@ -41,17 +43,20 @@ class Account:
     rule: sums of n, R, Σ|r|, n², n R and R² over stretches of n steps with the reward R = Σr in which the rule was left
         alone.
     turns: sums of n and R over the learner's turns. own_steps: of the learner in them.
+    recent: the same sums, apart, over turns that ended since own_steps last reached a power of two, and those between
+        the two powers before.
     turn_steps: of the learner in the turn under way; 0 if none is. mending: whether the rule sets it right already.
-    before: the loss when it began.
+    begun: `turns` when it began.
     last_steps, last_cost: of the last turn: the learner's steps, and what it lost.
     """
 
     rule: Array = field(default_factory=lambda: np.zeros(6))
     turns: Array = field(default_factory=lambda: np.zeros(2))
+    recent: Array = field(default_factory=lambda: np.zeros((2, 2)))
     own_steps: int = 0
     turn_steps: int = 0
     mending: bool = False
-    before: float = 0.0
+    begun: Array = field(default_factory=lambda: np.zeros(2))
     last_steps: int = FEWEST
     last_cost: float = 0.0
 
@@ -80,7 +85,11 @@ class Account:
     @property
     def loss(self) -> float:
         """What the learner's turns earned less than is usual."""
-        return float(self.turns[0] * self.usual - self.turns[1])
+        return self._lost(self.turns)
+
+    def _lost(self, turns: Array) -> float:
+        """What was earned less than is usual, of sums n and R."""
+        return float(turns[0] * self.usual - turns[1])
 
     @property
     def doubt(self) -> float:
@@ -89,8 +98,10 @@ class Account:
 
     @property
     def trusted(self) -> bool:
-        """Whether the learner did better than the rule."""
-        return self.own_steps > 0 and self.loss + self.doubt <= 0.0
+        """Whether the learner did better than the rule of late, by more than a standard error."""
+        steps, reward = map(float, self.recent.sum(axis=0))
+        error = self.error * math.sqrt(1.0 + float(self.rule[0]) / max(1.0, steps))
+        return steps > 0.0 and reward / steps >= self.usual + error
 
     def affordable(self, max_loss: float) -> int:
         """For how many steps the learner may act next; 0 if it may not.
@@ -101,7 +112,7 @@ class Account:
         left = max_loss * self.size * self.steps - self.loss - self.doubt
         if left < 0.0 or self.mending:
             return 0
-        room = left + (self.loss - self.before if self.turn_steps else 0.0)
+        room = left + (self._lost(self.turns - self.begun) if self.turn_steps else 0.0)
         cost = max(self.last_cost, LEAST * self.size * self.last_steps)
         factor = 2.0 if 4.0 * cost <= room else math.sqrt(max(0.0, room) / cost)
         longest = int(factor * self.last_steps)
@@ -109,10 +120,9 @@ class Account:
 
     def after_learner(self, steps: int, reward: float) -> Account:
         """The learner acted."""
-        before = self.before if self.turn_steps else self.loss
         return replace(
-            self, turns=self.turns + np.array([steps, reward]), own_steps=self.own_steps + steps, before=before,
-            turn_steps=self.turn_steps + steps,
+            self, turns=self.turns + np.array([steps, reward]), own_steps=self.own_steps + steps,
+            begun=self.begun if self.turn_steps else self.turns, turn_steps=self.turn_steps + steps,
         )  # fmt: skip
 
     def after_rule(self, rewards: Array) -> Account:
@@ -126,8 +136,17 @@ class Account:
         unusual = UNUSUAL * self.error * math.sqrt(1.0 + float(self.rule[0]) / steps)
         if reward < steps * (self.usual - unusual - ROUNDING * self.size):
             return after
-        cost = after.loss - self.before
-        return replace(after, turn_steps=0, mending=False, last_steps=self.turn_steps, last_cost=cost)
+        turn = after.turns - self.begun
+        doubled = self.own_steps.bit_length() > (self.own_steps - self.turn_steps).bit_length()
+        recent = np.stack([self.recent[1], turn]) if doubled else self.recent + np.stack([np.zeros(2), turn])
+        return replace(
+            after,
+            recent=recent,
+            turn_steps=0,
+            mending=False,
+            last_steps=max(FEWEST, self.turn_steps),
+            last_cost=self._lost(turn),
+        )
 
     def restored(self, arrays: Arrays) -> Account:
         """What was stored, or an error if it does not add up."""
@@ -141,12 +160,13 @@ class Account:
 
 @dataclass(frozen=True, eq=False)
 class ConservativeState:
-    """inner: the learner's state. start: when the stretch under way begins."""
+    """inner: the learner's state. start: when the stretch under way begins. gathered: steps since it last learnt."""
 
     space: QSpace = field(metadata=NOT_STORED)
     inner: Any
     start: int
     account: Account
+    gathered: int = 0
 
     @property
     def k(self) -> int:
@@ -179,8 +199,10 @@ class Conservative(Learner[ConservativeState]):
     The rule comes with the problem: `aapi.run(…, rule=…)`, or `Agent(…, rule=…)`. The learner learns from what the rule
     does, too, and so must be able to learn from others.
 
-    learner: the learner. max_loss: how much the whole may earn less than the rule alone would have, as a share of the
-        rule's mean |reward|; 0.05 for 5 %. warm_up: steps of the rule before the learner acts.
+    learner: the learner, `Exploring` or not. max_exploration: a bound for it, if it explores and has none itself: what
+        it would explore on its own is made for who knows nothing, and does not pay beside a rule.
+    max_loss: how much the whole may earn less than the rule alone would have, as a share of the rule's mean |reward|;
+        0.05 for 5 %. warm_up: steps of the rule before the learner acts.
 
     As long as it is not known who is better, the rule has half of the steps, or more. What it would have earned in the
     others is estimated. So the bound holds up to what the learner does in one stretch, max_loss · t/2 steps at the
@@ -190,12 +212,13 @@ class Conservative(Learner[ConservativeState]):
     learner: AnyLearner
     max_loss: float = 0.05
     warm_up: int = 1000
+    max_exploration: float = 0.05
 
     def check(self) -> None:
         """Raise an error if an argument is wrong."""
         if isinstance(self.learner, Conservative):
             raise InvalidInput(f"Conservative goes around another learner, not {self.learner!r}")
-        self.learner.check()
+        self._learner.check()
         finite(0.0, max_loss=self.max_loss)
         at_least(SHORTEST, warm_up=self.warm_up)
 
@@ -204,6 +227,14 @@ class Conservative(Learner[ConservativeState]):
         """Who acts depends on what was earned."""
         return False
 
+    @cached_property
+    def _learner(self) -> AnyLearner:
+        """The learner, with a bound on what it explores."""
+        learner = self.learner
+        if isinstance(learner, Exploring) and learner.max_exploration is None:
+            return replace(learner, max_exploration=self.max_exploration)
+        return learner
+
     @property
     def inner(self) -> AnyLearner:
         """The learner inside."""
@@ -211,25 +242,29 @@ class Conservative(Learner[ConservativeState]):
 
     def off_policy(self, space: QSpace) -> bool:
         """If the learner can learn from others."""
-        return self.learner.off_policy(space)
+        return self._learner.off_policy(space)
 
     def init(self, space: QSpace, runs: int, num_steps: int | None = None, gap: int = 0) -> ConservativeState:
         """The learner's own start, and an empty account."""
         if space.rule is None:
             raise InvalidInput(f"{self!r} acts beside a rule of thumb: give one, rule=…")
-        if not self.learner.off_policy(space):
+        if not self._learner.off_policy(space):
             raise InvalidInput(cannot_learn_from_others(self.learner))
-        return ConservativeState(space, self.learner.init(space, runs, num_steps, gap), 0, Account())
+        return ConservativeState(space, self._learner.init(space, runs, num_steps, gap), 0, Account())
 
     def act(self, state: ConservativeState) -> Stretch:
         """What the learner does next, for as long as that is affordable; else the rule."""
-        wished, steps = self.learner.act(state.inner), self._affordable(state.account)
-        longest = max(SHORTEST, int(0.5 * self.max_loss * state.start))
+        wished, steps = self._learner.act(state.inner), self._affordable(state.account)
+        longest = self._longest(state)
         if steps:
             return replace(wished, start=state.start, steps=min(wished.steps, steps, longest))
         if state.account.turn_steps:
             longest = min(longest, max(SHORTEST, state.account.turn_steps))
         return Stretch(wished.number, state.start, longest, wished.policy, state.space.rule, np.ones(1, dtype=bool))
+
+    def _longest(self, state: ConservativeState) -> int:
+        """How long a stretch may be."""
+        return max(SHORTEST, int(0.5 * self.max_loss * state.start))
 
     def _affordable(self, account: Account) -> int:
         """For how many steps the learner may act next; 0 if it may not."""
@@ -238,35 +273,40 @@ class Conservative(Learner[ConservativeState]):
         return account.affordable(self.max_loss) if known else 0
 
     def update(self, state: ConservativeState, data: PhaseData) -> tuple[ConservativeState, Phase]:
-        """Learn from what the learner did, or the rule."""
-        stretch, account, rewards = self.act(state), state.account, data.rewards[0]
-        if not self._affordable(account):
-            account = account.after_rule(rewards)
-            return self._learnt_from(state, data, stretch, account)
-        account, wished = account.after_learner(data.steps, float(rewards.sum())), self.learner.act(state.inner)
-        if stretch.steps < wished.steps and data.steps >= stretch.steps:  # rounded up, where there are copies
-            return self._learnt_from(state, data, stretch, account)
-        inner, phase = self.learner.update(state.inner, data)
-        after = ConservativeState(state.space, inner, data.time, account)
-        return after, replace(phase, next_policy=self.current_policy(after))
+        """Learn from what the learner did, or the rule.
 
-    def _learnt_from(
-        self, state: ConservativeState, data: PhaseData, stretch: Stretch, account: Account
-    ) -> tuple[ConservativeState, Phase]:  # fmt: skip
-        """After a stretch that is not one that the learner asked for."""
-        inner = self.learner.learn_from(state.inner, data, stretch.acting)
-        after = ConservativeState(state.space, inner, data.time, account)
-        policy = self.current_policy(after)
-        return after, Phase(stretch.number, stretch.acting, data, policy, exploring=stretch.exploring)
+        What the rule did, and parts of what the learner asked for, are remembered until there is as much as in one of
+        the learner's phases; then it learns from that. An exploration that was cut short has ended.
+        """
+        stretch, wished, rewards = self.act(state), self._learner.act(state.inner), data.rewards[0]
+        explores = wished.exploring is not None
+        if not self._affordable(state.account):
+            account, cut = state.account.after_rule(rewards), True
+        else:
+            account = state.account.after_learner(data.steps, float(rewards.sum()))
+            cut = stretch.steps < wished.steps and data.steps >= stretch.steps  # rounded up, where there are copies
+            if explores or not cut:
+                inner, phase = self._learner.update(state.inner, data)
+                after = ConservativeState(state.space, inner, data.time, account, state.gathered if explores else 0)
+                return after, replace(phase, next_policy=self.current_policy(after))
+        gathered = state.gathered + data.steps
+        if not explores and gathered >= min(wished.steps, self._longest(state)):
+            inner, gathered = self._learner.learn_from(state.inner, data, stretch.acting), 0
+        else:
+            inner = self._learner.observe(state.inner, data, stretch.acting)
+        after = ConservativeState(state.space, inner, data.time, account, gathered)
+        return after, Phase(
+            stretch.number, stretch.acting, data, self.current_policy(after), exploring=stretch.exploring
+        )
 
     def learn_from(self, state: ConservativeState, data: PhaseData, behaviour: Policy) -> ConservativeState:
         """The learner's. Who acted was neither it nor the rule, so that it is on nobody's account."""
-        inner = self.learner.learn_from(state.inner, data, behaviour)
+        inner = self._learner.learn_from(state.inner, data, behaviour)
         return replace(state, inner=inner, start=data.time)
 
     def current_policy(self, state: ConservativeState) -> Policy:
         """The learner's, if it is better than the rule, as far as can be told; else the rule."""
-        return self.learner.current_policy(state.inner) if state.account.trusted else state.space.rule
+        return self._learner.current_policy(state.inner) if state.account.trusted else state.space.rule
 
 
 def beside_rule(learner: AnyLearner) -> Conservative:
