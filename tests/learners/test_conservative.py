@@ -7,7 +7,7 @@ import pytest
 
 import aapi
 from aapi.batch import simulator
-from aapi.environments import admission, admission_rules, river_swim
+from aapi.environments import admission, admission_rules, inventory, inventory_rules, river_swim
 from aapi.errors import InvalidInput
 from aapi.learners.conservative import Account, Conservative
 from aapi.learners.learner import Session
@@ -153,3 +153,13 @@ def test_what_cannot_be_is_said_in_one_line(learner, rule, message):
     with pytest.raises(InvalidInput, match=message) as error:
         aapi.run(learner, admission(), 100, rule=rule)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.slow
+def test_beside_a_poor_rule_stock_is_learnt_and_what_was_learnt_is_used():
+    model = inventory()
+    poor = inventory_rules(model)["base stock 8"]
+    result = aapi.run(aapi.AAPI(), model, 40_000, 2, seed=3, rule=poor)
+    assert result.trusted.all()
+    assert (result.learnt_gains >= 5.4).all()  # of 6.115; the rule earns 4.584
+    assert (result.explored <= 2_000).all()

@@ -234,8 +234,10 @@ class Agent:
             simulation.watch = lambda steps: advance(
                 steps, f"phase {self.num_phases + 1}, average reward {simulation.average_reward:.4g}"
             )
+            phases = self.num_phases
             for phase in self._play(num_steps, checkpoints):
-                learnt = phase.data.complete and phase.exploring is None
+                learnt = phase.data.complete and (phase.exploring is None or self.num_phases > phases)
+                phases = self.num_phases
                 speed = (simulation.time - first) / (time.perf_counter() - start)
                 if changes is not None and learnt:
                     changes.add(phase)
