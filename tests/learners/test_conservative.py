@@ -67,7 +67,7 @@ def test_nor_does_one_that_lets_a_queue_grow():
 
 
 def test_a_better_learner_takes_over_and_is_what_was_learnt():
-    result = aapi.run(aapi.AAPI(), admission(), 40_000, 4, seed=5, rule=LET_IN_ALL)
+    result = aapi.run(aapi.AAPI(), admission(), 100_000, 4, seed=5, rule=LET_IN_ALL)
     alone = policy_values(admission(), LET_IN_ALL).gains[0]
     assert result.trusted.all()
     assert (result.learnt_gains > 1.03 * alone).all()
@@ -124,7 +124,7 @@ def test_what_lingers_is_the_learners():
 def test_an_account_that_does_not_add_up_is_refused():
     good = stored(Account(turns=np.array([30.0, 1.0]), own_steps=20))
     assert Account().restored(good).own_steps == 20
-    for name, value in (("own_steps", 31), ("turn_steps", 21), ("last_cost", np.nan), ("rule", np.full(6, -1.0))):
+    for name, value in (("own_steps", 31), ("turn_steps", 21), ("last_cost", np.nan), ("rule", np.full((20, 2), -1.0))):
         with pytest.raises(InvalidInput, match=r"account|not a finite"):
             Account().restored(good | {name: np.asarray(value)})
 

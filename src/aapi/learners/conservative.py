@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 SHORTEST = 100  # steps at a time: of the rule, and of a learner at the most; max_loss · t/2, where that is more
 FEWEST = 10  # steps for which it is worth asking the learner
 CONTROL = 10.0  # times √t: so many steps, at the least, are the rule's, so that what it earns stays known
-UNUSUAL = 2.0  # standard errors by which the rule must earn less than usual for the learner to be blamed once more
+BATCHES = 20  # of the rule's stretches, at the most, whose means tell how well it is known what the rule earns
+TRUSTED = 2.0  # standard errors by which the learner must do better
 ROUNDING = 1e-9  # of a step's reward, which is no less than usual
 LEAST = 0.1  # of a step's reward: what each step of the learner may cost, however well it did
 
@@ -37,11 +38,12 @@ LEAST = 0.1  # of a step's reward: what each step of the learner may cost, howev
 class Account:
     """What the rule earns when it is left alone, and what the turns of the learner earned.
 
-    A turn is some steps of the learner, and those of the rule after it that set right what it left behind: until a
-    stretch of it does not earn much less than usual.
+    A turn is some steps of the learner, and those of the rule after it that set right what it left behind: until the
+    rule earns in a stretch what is usual.
 
-    rule: sums of n, R, Σ|r|, n², n R and R² over stretches of n steps with the reward R = Σr in which the rule was left
-        alone.
+    rule: n and R, steps and rewards of the rule while it was left alone, in batches; a row of zeros where there is none
+        yet. A batch has `batch` steps or more, and two become one when there is room for no more: so they grow with
+        time, and what is usual is known as well as their means agree. rule_size: its Σ|r|.
     turns: sums of n and R over the learner's turns. own_steps: of the learner in them.
     recent: the same sums, apart, over turns that ended since own_steps last reached a power of two, and those between
         the two powers before.
@@ -50,7 +52,9 @@ class Account:
     last_steps, last_cost: of the last turn: the learner's steps, and what it lost.
     """
 
-    rule: Array = field(default_factory=lambda: np.zeros(6))
+    rule: Array = field(default_factory=lambda: np.zeros((BATCHES, 2)))
+    batch: int = 1
+    rule_size: float = 0.0
     turns: Array = field(default_factory=lambda: np.zeros(2))
     recent: Array = field(default_factory=lambda: np.zeros((2, 2)))
     own_steps: int = 0
@@ -63,24 +67,29 @@ class Account:
     @property
     def steps(self) -> int:
         """All that were taken."""
-        return int(self.rule[0] + self.turns[0])
+        return int(self.rule_steps + self.turns[0])
+
+    @property
+    def rule_steps(self) -> float:
+        """Those of the rule while it was left alone."""
+        return float(self.rule[:, 0].sum())
 
     @property
     def usual(self) -> float:
         """What the rule earns in a step when it is left alone."""
-        return float(self.rule[1] / max(1.0, self.rule[0]))
+        return float(self.rule[:, 1].sum() / max(1.0, self.rule_steps))
 
     @property
     def size(self) -> float:
         """The mean of |r| when the rule is left alone: what losses are measured by."""
-        return float(self.rule[2] / max(1.0, self.rule[0]))
+        return self.rule_size / max(1.0, self.rule_steps)
 
     @property
     def error(self) -> float:
-        """The standard error of what is usual, by the differences between stretches."""
-        square, product, reward_square = map(float, self.rule[3:])
-        spread = reward_square - 2.0 * self.usual * product + self.usual**2 * square
-        return math.sqrt(max(0.0, spread)) / max(1.0, float(self.rule[0]))
+        """The standard error of what is usual, by the differences between batches."""
+        apart = self.rule[:, 1] - self.usual * self.rule[:, 0]
+        count = max(2, int(np.count_nonzero(self.rule[:, 0])))
+        return float(np.sqrt(np.square(apart).sum() * count / (count - 1)) / max(1.0, self.rule_steps))
 
     @property
     def loss(self) -> float:
@@ -98,10 +107,10 @@ class Account:
 
     @property
     def trusted(self) -> bool:
-        """Whether the learner did better than the rule of late, by more than a standard error."""
+        """Whether the learner did better than the rule of late, and not by chance."""
         steps, reward = map(float, self.recent.sum(axis=0))
-        error = self.error * math.sqrt(1.0 + float(self.rule[0]) / max(1.0, steps))
-        return steps > 0.0 and reward / steps >= self.usual + error
+        error = self.error * math.sqrt(1.0 + self.rule_steps / max(1.0, steps))
+        return steps > 0.0 and reward / steps >= self.usual + TRUSTED * error
 
     def affordable(self, max_loss: float) -> int:
         """For how many steps the learner may act next; 0 if it may not.
@@ -129,12 +138,10 @@ class Account:
         """The rule acted: what it earned is its own, unless it sets right what the learner left behind."""
         steps, reward = len(rewards), float(rewards.sum())
         if not self.turn_steps:
-            size = float(np.abs(rewards).sum())
-            sums = np.array([steps, reward, size, steps**2, steps * reward, reward**2])
-            return replace(self, rule=self.rule + sums)
+            rule, batch = self._with_batch(steps, reward)
+            return replace(self, rule=rule, batch=batch, rule_size=self.rule_size + float(np.abs(rewards).sum()))
         after = replace(self, turns=self.turns + np.array([steps, reward]), mending=True)
-        unusual = UNUSUAL * self.error * math.sqrt(1.0 + float(self.rule[0]) / steps)
-        if reward < steps * (self.usual - unusual - ROUNDING * self.size):
+        if reward < steps * (self.usual - ROUNDING * self.size):
             return after
         turn = after.turns - self.begun
         doubled = self.own_steps.bit_length() > (self.own_steps - self.turn_steps).bit_length()
@@ -148,12 +155,29 @@ class Account:
             last_cost=self._lost(turn),
         )
 
+    def _with_batch(self, steps: int, reward: float) -> tuple[Array, int]:
+        """The batches with a stretch more, and how long they are."""
+        rule, batch = self.rule.copy(), self.batch
+        last = max(0, int(np.count_nonzero(rule[:, 0])) - 1)
+        if rule[last, 0] >= batch:
+            last += 1
+        if last == BATCHES:
+            last, batch = BATCHES // 2, 2 * batch
+            rule = np.concatenate([rule.reshape(last, 2, 2).sum(axis=1), np.zeros((last, 2))])
+        rule[last] += steps, reward
+        return rule, max(batch, steps)
+
     def restored(self, arrays: Arrays) -> Account:
         """What was stored, or an error if it does not add up."""
         found = restored_parts(self, arrays)
         sound = all(np.isfinite(value).all() for value in vars(found).values())
-        counts = found.turn_steps, found.own_steps - found.turn_steps, found.turns[0] - found.own_steps, found.rule[0]
-        if not (sound and min(counts) >= 0 and found.rule[2] >= 0.0 and found.last_steps >= 1):
+        counts = (
+            found.turn_steps,
+            found.own_steps - found.turn_steps,
+            found.turns[0] - found.own_steps,
+            found.rule[:, 0].min(),
+        )
+        if not (sound and min(counts) >= 0 and found.rule_size >= 0.0 and found.last_steps >= 1):
             raise InvalidInput("the account of what the rule and the learner earned does not add up")
         return found
 
@@ -269,7 +293,7 @@ class Conservative(Learner[ConservativeState]):
     def _affordable(self, account: Account) -> int:
         """For how many steps the learner may act next; 0 if it may not."""
         control = CONTROL * math.sqrt(account.steps) if account.trusted else account.own_steps
-        known = account.turn_steps or account.rule[0] >= max(self.warm_up, control)
+        known = account.turn_steps or account.rule_steps >= max(self.warm_up, control)
         return account.affordable(self.max_loss) if known else 0
 
     def update(self, state: ConservativeState, data: PhaseData) -> tuple[ConservativeState, Phase]:

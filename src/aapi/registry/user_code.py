@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,9 +27,15 @@ def import_module(name: str) -> Any:
     except Exception as error:
         raise InvalidInput(f"could not import {name!r}: {one_line(error)}") from error
     own, found = Path(here, *name.split(".")).with_suffix(".py"), getattr(module, "__file__", None)
-    if own.is_file() and (found is None or not own.samefile(found)):
+    if own.is_file() and (found is None or (_is_installed(Path(found)) and not own.samefile(found))):
         raise InvalidInput(f"{own.name} has the name of an installed module: give it another name")
     return module
+
+
+def _is_installed(file: Path) -> bool:
+    """Whether it belongs to Python or to an installed package."""
+    places = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return any(file.is_relative_to(place) for place in places)
 
 
 def load_function(name: str) -> Callable[..., Any]:
