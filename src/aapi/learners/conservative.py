@@ -45,10 +45,10 @@ class Account:
         yet. A batch has `batch` steps or more, and two become one when there is room for no more: so they grow with
         time, and what is usual is known as well as their means agree. rule_size: its Σ|r|.
     turns: sums of n and R over the learner's turns. own_steps: of the learner in them.
-    recent: the same sums, apart, over turns that ended since own_steps last reached a power of two, and those between
-        the two powers before.
+    recent: the same sums without explorations, apart, over turns that ended since own_steps last reached a power of
+        two, and those between the two powers before.
     turn_steps: of the learner in the turn under way; 0 if none is. mending: whether the rule sets it right already.
-    begun: `turns` when it began.
+    begun: `turns` when it began. explored: n and R of the explorations in it.
     last_steps, last_cost: of the last turn: the learner's steps, and what it lost.
     """
 
@@ -61,6 +61,7 @@ class Account:
     turn_steps: int = 0
     mending: bool = False
     begun: Array = field(default_factory=lambda: np.zeros(2))
+    explored: Array = field(default_factory=lambda: np.zeros(2))
     last_steps: int = FEWEST
     last_cost: float = 0.0
 
@@ -127,10 +128,11 @@ class Account:
         longest = int(factor * self.last_steps)
         return max(0, longest - self.turn_steps) if longest >= FEWEST else 0
 
-    def after_learner(self, steps: int, reward: float) -> Account:
+    def after_learner(self, steps: int, reward: float, explored: bool) -> Account:
         """The learner acted."""
+        own = np.array([steps, reward])
         return replace(
-            self, turns=self.turns + np.array([steps, reward]), own_steps=self.own_steps + steps,
+            self, turns=self.turns + own, own_steps=self.own_steps + steps, explored=self.explored + explored * own,
             begun=self.begun if self.turn_steps else self.turns, turn_steps=self.turn_steps + steps,
         )  # fmt: skip
 
@@ -144,16 +146,13 @@ class Account:
         if reward < steps * (self.usual - ROUNDING * self.size):
             return after
         turn = after.turns - self.begun
+        phases = turn - self.explored
         doubled = self.own_steps.bit_length() > (self.own_steps - self.turn_steps).bit_length()
-        recent = np.stack([self.recent[1], turn]) if doubled else self.recent + np.stack([np.zeros(2), turn])
+        recent = np.stack([self.recent[1], phases]) if doubled else self.recent + np.stack([np.zeros(2), phases])
         return replace(
-            after,
-            recent=recent,
-            turn_steps=0,
-            mending=False,
-            last_steps=max(FEWEST, self.turn_steps),
-            last_cost=self._lost(turn),
-        )
+            after, recent=recent, explored=np.zeros(2), turn_steps=0, mending=False,
+            last_steps=max(FEWEST, self.turn_steps), last_cost=self._lost(turn),
+        )  # fmt: skip
 
     def _with_batch(self, steps: int, reward: float) -> tuple[Array, int]:
         """The batches with a stretch more, and how long they are."""
@@ -307,7 +306,7 @@ class Conservative(Learner[ConservativeState]):
         if not self._affordable(state.account):
             account, cut = state.account.after_rule(rewards), True
         else:
-            account = state.account.after_learner(data.steps, float(rewards.sum()))
+            account = state.account.after_learner(data.steps, float(rewards.sum()), explores)
             cut = stretch.steps < wished.steps and data.steps >= stretch.steps  # rounded up, where there are copies
             if explores or not cut:
                 inner, phase = self._learner.update(state.inner, data)
