@@ -113,7 +113,7 @@ def test_what_lingers_is_the_learners():
     account = Account()
     for _ in range(10):
         account = account.after_rule(np.full(100, 1.0))
-    account = account.after_learner(50, 60.0).after_rule(np.full(100, -1.0))
+    account = account.after_learner(50, 60.0, explored=False).after_rule(np.full(100, -1.0))
     assert account.mending
     account = account.after_rule(np.full(100, 1.0))
     assert (account.mending, account.loss, account.last_steps, account.last_cost) == (False, 190.0, 50, 190.0)

@@ -128,7 +128,7 @@ class Account:
         longest = int(factor * self.last_steps)
         return max(0, longest - self.turn_steps) if longest >= FEWEST else 0
 
-    def after_learner(self, steps: int, reward: float, explored: bool) -> Account:
+    def after_learner(self, steps: int, reward: float, *, explored: bool) -> Account:
         """The learner acted."""
         own = np.array([steps, reward])
         return replace(
@@ -306,7 +306,7 @@ class Conservative(Learner[ConservativeState]):
         if not self._affordable(state.account):
             account, cut = state.account.after_rule(rewards), True
         else:
-            account = state.account.after_learner(data.steps, float(rewards.sum()), explores)
+            account = state.account.after_learner(data.steps, float(rewards.sum()), explored=explores)
             cut = stretch.steps < wished.steps and data.steps >= stretch.steps  # rounded up, where there are copies
             if explores or not cut:
                 inner, phase = self._learner.update(state.inner, data)
