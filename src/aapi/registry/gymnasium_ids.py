@@ -29,12 +29,12 @@ def make_environment(name: str, /, **arguments: object) -> Env:
     import gymnasium
 
     module, colon, plain = name.partition(":")
-    if module and colon:
-        import_module(module)
-        _modules[plain] = module
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an old version is the user's choice, and what fails says so itself
+            if module and colon:
+                import_module(module)
+                _modules[plain] = module
             return gymnasium.make(name, **cast("dict[str, Any]", arguments))
     except InvalidInput:
         raise
