@@ -258,8 +258,10 @@ def _add_legend(
     }
     if pale and (reasons := [reason for reason, rows in paler.items() if rows.any()]):
         notes.append(f"paler: {', or '.join(reasons)}")
+    longest = max((len(str(patch.get_label())) for patch in patches), default=0)
+    fit = int(figure.get_figwidth() / (0.075 * longest + 0.6))  # inches, at 9 points
     figure.legend(
-        handles=patches, loc="outside lower center", ncols=min(6, len(patches)), frameon=False,
+        handles=patches, loc="outside lower center", ncols=max(1, min(6, fit, len(patches))), frameon=False,
         title="; ".join(notes) or None, title_fontsize=8,
     )  # fmt: skip
 
