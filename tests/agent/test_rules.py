@@ -76,6 +76,14 @@ def test_while_the_rule_is_used_it_is_logged_and_exported(tmp_path):
         vectors.export(tmp_path / "queue.npz")
 
 
+def test_on_vectors_plans_keep_up_with_the_grid():
+    agent = aapi.Agent(OptimisticGrid(), gymnasium.make("aapi/CrissCross-v0"), rule="MaxWeight")
+    for steps in (150, 130, 170, 1500):  # in the middle of what is gathered, too
+        state = agent.learn(steps).session.state.inner
+        assert len(state.q) == state.model.num_vertices > 1
+        assert np.isfinite(state.q).all()
+
+
 def test_then_the_learner_is():
     agent = aapi.Agent(aapi.AAPI(), toll(), rule=lambda _: 1).learn(3000)
     assert agent.evaluate(50, toll(), deterministic=True).average_reward == 1.0

@@ -150,6 +150,10 @@ class OptimisticGrid(Learner[OptimisticGridState]):
         values, q = self.plan(after.model, np.zeros(0) if relaid else state.values, noise)
         return replace(after, values=values, q=q)
 
+    def observe(self, state: OptimisticGridState, data: PhaseData, behaviour: Policy) -> OptimisticGridState:
+        """Remember what was seen. Plans are on its grid, so that there is a new one, too."""
+        return replace(self.learn_from(state, data, behaviour), k=state.k, start=state.start)
+
     def _noise(self, state: OptimisticGridState, data: PhaseData) -> float:
         """The mean over phases, later ones counting more, of the variance of r + discount · V(y) − Q(x, a)."""
         rewards, policy = data.rewards[0], state.policy
