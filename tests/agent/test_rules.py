@@ -78,9 +78,9 @@ def test_while_the_rule_is_used_it_is_logged_and_exported(tmp_path):
 
 def test_on_vectors_plans_keep_up_with_the_grid():
     agent = aapi.Agent(OptimisticGrid(), gymnasium.make("aapi/CrissCross-v0"), rule="MaxWeight")
-    for steps in (150, 130, 170, 1500):  # in the middle of what is gathered, too
-        state = agent.learn(steps).session.state.inner
-        assert len(state.q) == state.model.num_vertices > 1
+    for _ in range(100):
+        state = agent.learn(30).session.state.inner
+        assert len(state.q) == state.model.num_vertices
         assert np.isfinite(state.q).all()
 
 
