@@ -77,7 +77,7 @@ class FiniteMDPEnv(ProblemEnv):
 
     def _info(self) -> Info:
         """What is allowed in the present state, if not everything is."""
-        return {} if self._masks is None else {"action_mask": self._masks[self._state]}
+        return {} if self._masks is None else {"action_mask": self._masks[self._state].copy()}
 
     def step(self, action: Action) -> tuple[int, float, bool, bool, Info]:
         """Draw the successor."""
