@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce results untuned rivals operations models settings pictures theory test test-fast js bench interop clean house diagram
+.PHONY: reproduce results untuned rivals operations models tutorials settings pictures theory test test-fast js bench interop clean house diagram
 
 reproduce: .venv/.installed
 	$(BIN)/aapi reproduce --out results/quick
@@ -43,6 +43,10 @@ operations: .venv/.installed
 	$(BIN)/aapi reproduce operations --preset paper --runs 3 --seed 1 --out results/operations
 	$(BIN)/python benchmarks/learnt_queues.py > results/learnt-queues.md
 	$(BIN)/python docs/operations.py results/operations results/learnt-queues.md
+
+# docs/tutorials/: what their code and commands print, and pictures.
+tutorials: .venv/.installed
+	$(BIN)/python docs/tutorials.py
 
 # docs/theory.md and its pictures: every lemma, and what was measured.
 theory: .venv/.installed
