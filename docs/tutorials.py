@@ -1,4 +1,6 @@
-"""Write docs/tutorials/: the templates, with what their code and commands print. make tutorials.
+"""Write docs/tutorials/: the templates, with what their code and commands print.
+
+make tutorials, or: python docs/tutorials.py [queue stock machine]
 
 In a template, a block that begins ```python shop.py is a file that the reader makes; ```python is code to run, and
 ```console holds commands, each after "$ ". What they print is put below them. All of it runs in one folder, and the
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 HERE = Path(__file__).parent / "tutorials"
 BLOCK = re.compile(r"```(python|console)( \S+)?\n(.*?)```\n", re.S)
@@ -42,7 +44,8 @@ def played(template: str, folder: Path, run: Callable[[list[str], Path], str], *
         output = run(["-c", text], folder)
         return f"```python\n{text}```\n" + (f"\n```text\n{output}```\n" if output else "")
 
-    return BLOCK.sub(block, STEPS.sub(lambda steps: str(int(steps[0]) // shorter), template))
+    fewer = template if shorter == 1 else STEPS.sub(lambda steps: str(int(steps[0]) // shorter), template)
+    return BLOCK.sub(block, fewer)
 
 
 def in_python(arguments: list[str], folder: Path) -> str:
@@ -55,10 +58,11 @@ def in_python(arguments: list[str], folder: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
 
 
-def main() -> None:
-    """Write every page, and its pictures."""
-    for path in sorted(HERE.glob("*.template.md")):
-        name = path.name.removesuffix(".template.md")
+def main(names: Sequence[str]) -> None:
+    """Write the pages of these tutorials, or of all, and their pictures."""
+    every = [path.name.removesuffix(".template.md") for path in sorted(HERE.glob("*.template.md"))]
+    for name in names or every:
+        path = HERE / f"{name}.template.md"
         with tempfile.TemporaryDirectory() as folder:
             page = played(path.read_text(), Path(folder), in_python)
             for picture in Path(folder).glob("*.png"):
@@ -68,4 +72,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -70,6 +70,19 @@ class Score:
         counts = np.bincount(self.actions.ravel(), minlength=self.num_actions)
         return [float(share) for share in counts / max(1, self.actions.size)]
 
+    def to_dict(self) -> JsonObject:
+        """All of it, as JSON."""
+        return {
+            "average_reward": self.average_reward,
+            "standard_error": self.long_run.standard_error,
+            "half_width": self.long_run.half_width,
+            "method": self.long_run.method,
+            "episodes": len(self.lengths),
+            "episode_length": self.episode_length,
+            "episode_return": self.episode_return,
+            "actions": self.action_shares,
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -93,17 +106,7 @@ class Comparison:
         """All of it, by name, as JSON."""
         first = next(iter(self.scores))
         policies: JsonObject = {
-            name: {
-                "average_reward": score.average_reward,
-                "half_width": score.long_run.half_width,
-                "method": score.long_run.method,
-                "episodes": len(score.lengths),
-                "episode_length": score.episode_length,
-                "episode_return": score.episode_return,
-                "actions": score.action_shares,
-                "difference": found.mean,
-                "difference_half_width": found.half_width,
-            }
+            name: score.to_dict() | {"difference": found.mean, "difference_half_width": found.half_width}
             for name, score in self.scores.items()
             for found in [self.difference(name, first)]
         }

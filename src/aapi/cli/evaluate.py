@@ -127,17 +127,7 @@ def _evaluate_one(options: argparse.Namespace, path: str) -> None:
     )
     if film:
         film.write(fps=int(env.metadata.get("render_fps", 30)))
-    summary: JsonObject = {
-        "steps": options.steps,
-        "average_reward": score.average_reward,
-        "standard_error": score.long_run.standard_error,
-        "half_width": score.long_run.half_width,
-        "method": score.long_run.method,
-        "episodes": len(score.lengths),
-        "episode_length": score.episode_length,
-        "episode_return": score.episode_return,
-        "actions": score.action_shares,
-    }
+    summary: JsonObject = {"steps": options.steps} | score.to_dict()
     if options.json:
         print(json.dumps(summary | {"video": options.video}, allow_nan=False))
         return
