@@ -15,7 +15,7 @@ if not sys.argv[1:]:  # the same as: aapi export-policy agent.aapi -o policy.npz
     from aapi.environments.gymnasium import RiverSwimEnv
 
     Agent(AAPI(), RiverSwimEnv()).learn(5_000).export(path, reader=True)
-sys.path.insert(0, path.removesuffix("policy.npz") or ".")
+sys.path.insert(0, path.rpartition("/")[0] or ".")  # where the reader is
 from policy_reader import Policy  # noqa: E402
 
 

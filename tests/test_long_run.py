@@ -107,3 +107,15 @@ def test_intervals_hold_the_exact_gain_or_are_not_given(name, steps, most_short)
         assert wrong <= 0.08  # 5 %, and 2.4 standard deviations of 300 repetitions
         assert 1.0 - right - wrong <= most_short + 1e-9
         assert right < 1.0
+
+
+@pytest.mark.parametrize("power", [-300, 0, 500])
+def test_the_scale_of_rewards_does_not_matter(power):
+    rewards = np.random.default_rng(1).normal(size=5000)
+    one, other = long_run(rewards), long_run(np.ldexp(rewards, power))
+    assert other.half_width == np.ldexp(one.half_width, power)
+    assert other.mean == np.ldexp(one.mean, power)
+
+
+def test_rewards_that_repeat_are_said_to():
+    assert long_run(np.arange(20_480) % 2).method == "all batches are the same: rewards are periodic"

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Yield a binary file that replaces `path` when the block ends, and is removed when the block raises an error."""
     path = Path(path)
+    if path.is_dir():
+        raise InvalidInput(f"cannot write {path}: it is a folder, give a file in it")
     if not path.parent.is_dir():
         raise InvalidInput(f"cannot write {path}: the folder {path.parent} does not exist")
     name = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")

@@ -75,18 +75,27 @@ def long_run(rewards: ArrayLike, states: Integers | None = None) -> LongRun:
     sample = np.atleast_2d(np.asarray(rewards, dtype=np.float64))
     if sample.ndim > 2 or not sample.size or not np.isfinite(sample).all():
         raise InvalidInput("rewards must be finite numbers, (steps,) or (runs, steps)")
+    if states is not None and np.size(states) != sample.size:
+        raise InvalidInput(f"there must be a state for each of {sample.size} rewards, not {np.size(states)}")
+    exponent = math.frexp(float(np.abs(sample).max()))[1]
+    found = _in_unit(np.ldexp(sample, -exponent), None if states is None else np.asarray(states).reshape(sample.shape))
+    mean, error, half = math.ldexp(found.mean, exponent), found.standard_error, found.half_width
+    if error is None or half is None:
+        return LongRun(mean, None, None, found.method)
+    return LongRun(mean, math.ldexp(error, exponent), math.ldexp(half, exponent), found.method)
+
+
+def _in_unit(sample: Array, states: Integers | None) -> LongRun:
+    """The same of rewards whose largest is about 1, so that their powers are numbers."""
     mean = float(sample.mean())
     if not np.ptp(sample):
         return LongRun(mean, None, None, "all rewards are the same")
-    if states is not None:
-        cycles = _by_cycles(sample, np.asarray(states).reshape(sample.shape), mean)
-        if cycles is not None:
-            return cycles
-    return _by_batches(sample, mean)
+    cycles = None if states is None else _by_cycles(sample, states, mean)
+    return _by_batches(sample, mean) if cycles is None else cycles
 
 
 def _by_batches(sample: Array, mean: float) -> LongRun:
-    runs, steps = sample.shape
+    (runs, steps), periodic = sample.shape, False
     for number in BATCHES:
         batches = max(FEWEST, -(-number // runs))  # of a run
         size = steps // (batches * QUARTERS)
@@ -97,10 +106,12 @@ def _by_batches(sample: Array, mean: float) -> LongRun:
         correlation = _neighbours(quarters)
         errors = quarters.reshape(runs, batches, QUARTERS).mean(axis=2).ravel() - quarters.mean()
         if correlation > CORRELATED or _freedom(errors) < FEWEST_EFFECTIVE:
+            periodic = not np.ptp(quarters)
             continue
         more = 1.0 + 0.5 * max(0.0, correlation)
         return _from_errors(mean, errors * math.sqrt(more * used / steps), f"{len(errors)} batches")
-    return LongRun(mean, None, None, "the run is too short")
+    why = "all batches are the same: rewards are periodic" if periodic else "the run is too short"
+    return LongRun(mean, None, None, why)
 
 
 def _neighbours(means: Array) -> float:

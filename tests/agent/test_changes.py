@@ -122,3 +122,18 @@ def test_the_command_goes_on_with_a_log(capsys, tmp_path):
     assert np.diff([line["steps"] for line in lines(path)]).min() > 0
     status, _, err = run(capsys, "train", "FrozenLake-v1", "--log", str(tmp_path / "none" / "log"))
     assert (status, "--log" in err) == (2, True)
+
+
+def test_a_file_that_is_no_log_of_the_agents_is_left_as_it_is(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("my only copy of something")
+    with pytest.raises(InvalidInput, match="is not a log of changes: it has the line b'my only copy"):
+        aapi.Agent(aapi.AAPI(), queue()).learn(5, log=path)
+    assert path.read_text() == "my only copy of something"
+    agent = aapi.Agent(aapi.AAPI(exploration=()), queue(), seed=1).learn(500, log=tmp_path / "log.jsonl")
+    before = (tmp_path / "log.jsonl").read_text()
+    assert agent.num_steps == 500
+    assert before
+    with pytest.raises(InvalidInput, match="has lines of another agent"):
+        aapi.Agent(aapi.AAPI(exploration=()), queue(), seed=2).learn(10).learn(10, log=tmp_path / "log.jsonl")
+    assert (tmp_path / "log.jsonl").read_text() == before

@@ -188,7 +188,7 @@ def test_networks_have_rules():
     [
         (lambda seen: 7, Coin(), {}, "step 1: the policy returned 7 at [01], and actions are 3..4"),
         (lambda seen: 1 / 0, Coin(), {}, "step 1: the policy raised ZeroDivisionError: division by zero at [01]"),
-        (lambda seen: "up", Coin(), {}, "step 1: the policy raised TypeError"),
+        (lambda seen: "up", Coin(), {}, "step 1: the policy must return an action, not .up."),
         ({"mine": lambda seen: 7}, Coin(), {}, "mine: step 1: the policy returned 7"),
         ({}, Coin(), {}, "there is no policy to judge"),
         (object(), Coin(), {}, "a policy is an agent, a function of an observation, a table or .*, not <object"),

@@ -135,7 +135,7 @@ def test_but_the_name_of_a_function_which_is_imported_when_it_acts(folder, capsy
     sys.modules.pop("thumb")
     agent = aapi.load("lake.aapi", lake())
     assert capsys.readouterr().err == ""
-    with pytest.raises(InvalidInput, match="could not import 'thumb'"):
+    with pytest.raises(InvalidInput, match="names thumb:low, which is not here"):
         agent.predict(0)
     (folder / "moved.py").rename("thumb.py")
     capsys.readouterr()
@@ -192,3 +192,50 @@ def test_a_rule_is_for_agents_that_had_one(folder):
     aapi.Agent(aapi.AAPI(), lake()).learn(100).save("lake.aapi")
     with pytest.raises(InvalidInput, match="it learns without a rule"):
         aapi.load("lake.aapi", rule=down)
+
+
+class Forbids(gymnasium.Env):
+    """Three states, in each of which one action is forbidden: the rule's."""
+
+    observation_space, action_space = gymnasium.spaces.Discrete(3), gymnasium.spaces.Discrete(3)
+
+    def mask(self):
+        return np.arange(3) != self.state
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.state = 0
+        return 0, {"action_mask": self.mask().astype(np.int8)}
+
+    def step(self, action):
+        assert self.mask()[action]
+        self.state = (self.state + 1) % 3
+        return self.state, 1.0, False, False, {"action_mask": self.mask().astype(np.int8)}
+
+
+def test_what_a_rule_may_not_do_is_never_done_or_shown(tmp_path):
+    agent = aapi.Agent(aapi.AAPI(), Forbids(), rule=lambda state: state).learn(50)
+    expected = [1, 0, 0]  # the first that is allowed
+    assert [agent.predict(x) for x in range(3)] == expected
+    assert [agent.predict(x, deterministic=True) for x in range(3)] == expected
+    assert agent.predict(np.arange(3)).tolist() == expected
+    assert agent.policy_table(visited=False).probabilities.argmax(axis=1).tolist() == expected
+    agent.export(tmp_path / "p.npz")
+    assert [policy_reader.Policy(tmp_path / "p.npz").act(x) for x in range(3)] == expected
+
+
+@pytest.mark.parametrize("name", ["os:_exit", "test.support:run", "json.tool:main", "numpy:save", "../x:y"])
+def test_a_file_cannot_name_just_any_function_as_its_rule(folder, name):
+    agent = aapi.Agent(aapi.AAPI(), lake(), rule="thumb:low").learn(100)
+    agent.rule = name
+    agent.save("lake.aapi")
+    with pytest.raises(InvalidInput, match=r"it was altered|which is not here: give the rule again"):
+        aapi.load("lake.aapi").predict(0)
+
+
+def test_names_are_those_by_which_policies_are_judged(folder):
+    found = aapi.evaluate({"a": "thumb:low", "b": down}, lake(), 50, [1])
+    assert found["a"].average_reward == found["b"].average_reward
+    env = gymnasium.make("aapi/CrissCross-v0")
+    for name in ("maxweight", "MaxWeight", "c-mu", "threshold-4"):
+        assert aapi.evaluate(name, env, 50, [1]).average_reward <= 0.0

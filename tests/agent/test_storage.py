@@ -153,7 +153,7 @@ def test_a_file_makes_no_environment_that_its_reader_does_not_know(saved, tmp_pa
 @pytest.mark.parametrize("module", ["antigravity", "os.path", "trap;x", "../trap", "", 3, ["trap"]])
 def test_a_module_that_can_hold_no_environment_is_not_imported(saved, module, capsys):
     alter(saved(), lambda description: description["env"].update(id="Any-v0", module=module))
-    with pytest.raises(InvalidInput, match=r"as its module, which defines no environment: it was altered"):
+    with pytest.raises(InvalidInput, match=r"as its module, which has no environment or rule: it was altered"):
         made_environment("agent.aapi", None, lambda name: pytest.fail(name))
     assert capsys.readouterr().err == ""
 

@@ -121,6 +121,19 @@ def test_what_lingers_is_the_learners():
     assert account.affordable(0.05) == 0  # 5 % of 1250 steps are 62.5
 
 
+def test_what_was_better_once_does_not_keep_the_rule_busy_for_ever():
+    P = np.zeros((2, 2, 2))
+    P[:, :, 1] = 1.0
+    model = FiniteMDP(P, [[50.0, 50.0], [1.0, 1.3]])  # the start pays once what never comes again
+    result = aapi.run(aapi.AAPI(), model, 30_000, rule=[0, 0])
+    assert result.trusted.all()
+    assert result.learnt_gains[0] == pytest.approx(1.3)
+
+
+def test_a_tie_is_the_rules():
+    assert not aapi.run(aapi.AAPI(), toll((1.0, 1.0)), 5_000, rule=[0]).trusted.any()
+
+
 def test_an_account_that_does_not_add_up_is_refused():
     good = stored(Account(turns=np.array([30.0, 1.0]), own_steps=20))
     assert Account().restored(good).own_steps == 20

@@ -12,6 +12,8 @@ from gymnasium import spaces
 
 from aapi.environments.observations import observations_of
 from aapi.errors import AapiError, InvalidInput, did_you_mean, one_line
+from aapi.registry.rules import network_rule
+from aapi.registry.user_code import load_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,24 +67,25 @@ def acting(policy: AnyPolicy, env: Continuing, seed: int, deterministic: bool) -
 
 
 def rule(name: str, env: Continuing) -> Predictor | Callable[[Observation], Action] | Integers:
-    """The rule of that name for an environment: random, optimal for a finite model, and those of networks."""
+    """The rule of that name: module:function, random, optimal for a finite model, and those of networks."""
     from aapi.environments.gymnasium import FiniteMDPEnv
-    from aapi.environments.queueing import standard_rules
     from aapi.environments.queueing.env import NetworkEnv
     from aapi.mdp import solve
 
-    base, found = env.unwrapped, {}
-    if isinstance(base, NetworkEnv):
-        found = {each.name: each for each in standard_rules(base.network)}
-    known = ["random", *found, *(["optimal"] if isinstance(base, FiniteMDPEnv) else [])]
-    if name not in known:
-        raise InvalidInput(
-            f"there is no rule {name!r} for this environment{did_you_mean(name, known)}: choose {', '.join(known)}, or "
-            "module:function"
-        )
+    base = env.unwrapped
+    if ":" in name:
+        return load_function(name)
     if name == "random":
         return _Random(env.action_space)
-    return solve(base.model).policy if isinstance(base, FiniteMDPEnv) else found[name]
+    if isinstance(base, NetworkEnv):
+        return network_rule(name, base.network)
+    if name == "optimal" and isinstance(base, FiniteMDPEnv):
+        return solve(base.model).policy
+    known = ["random", *(["optimal"] if isinstance(base, FiniteMDPEnv) else [])]
+    raise InvalidInput(
+        f"there is no rule {name!r} for this environment{did_you_mean(name, known)}: choose {', '.join(known)}, or "
+        "module:function; agents in files are loaded by aapi.load"
+    )
 
 
 class _Random:
@@ -161,13 +164,18 @@ def checked(act: Acting, env: Continuing) -> Acting:
     def check(observation: Observation, begins: bool) -> Action:
         try:
             action = act(observation, begins)
-            if last < first:
-                return action
-            number = operator.index(action.item() if isinstance(action, np.ndarray | np.generic) else action)
         except AapiError:
             raise
         except Exception as error:
             raise InvalidInput(f"the policy raised {one_line(error)} at {observation!r}") from error
+        if last < first:
+            return action
+        try:
+            number = operator.index(action.item() if isinstance(action, np.ndarray | np.generic) else action)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                f"the policy must return an action, not {action!r}, as it does at {observation!r}"
+            ) from None
         if not first <= number <= last:
             raise InvalidInput(f"the policy returned {number} at {observation!r}, and actions are {first}..{last}")
         if env.action_mask is not None and not np.asarray(env.action_mask)[number - first]:

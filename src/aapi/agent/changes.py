@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import zlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,22 +26,27 @@ if TYPE_CHECKING:
     from aapi.learners import Phase
 
 MOST_COMPARED = 1000  # vectors of a phase
+BEGIN = b'{"time": "'  # of each line
 
 
 class ChangeLog:
     """Appends a line to a file after each phase. Lines beyond the agent's steps, from before a kill, are taken out.
 
-    time: when. phase, steps, average_reward, explored: as they are then. observations: in how many the policies before
-    and after the phase were compared: those seen so far, or, of vectors, those of the last 1000 steps of the phase.
-    changed: in how many of them the most likely action is another one. largest: the one most visited of these, with
-    its actions before (from) and now (to), and how often the agent was there.
+    time: when. agent: whose log it is, by seed, algorithm and observations. phase, steps, average_reward, explored: as
+    they are then. observations: in how many the policies before and after the phase were compared: those seen so far,
+    or, of vectors, those of the last 1000 steps of the phase. changed: in how many of them the most likely action is
+    another one. largest: the one most visited of these, with its actions before (from) and now (to), and how often the
+    agent was there.
     """
 
     def __init__(self, agent: Agent, path: str | os.PathLike[str]) -> None:
         self.agent, self.path = agent, Path(path)
         self._observations = observations_of(agent.observation_space)
+        self._agent_id = f"{zlib.crc32(repr((agent.seed, agent.algorithm, agent.observation_space)).encode()):08x}"
         held = self.path.read_bytes() if self.path.exists() else b""
-        lines = held.split(b"\n")[:-1]  # what follows the last end of a line was cut off
+        *lines, rest = held.split(b"\n")
+        if not (rest.startswith(BEGIN) or BEGIN.startswith(rest)):  # else it was cut off in the middle of a line
+            raise InvalidInput(f"{path} is not a log of changes: it has the line {rest[:60]!r}")
         kept = [line for line in lines if self._steps(line) <= agent.num_steps]
         if lines and not agent.num_steps:
             raise InvalidInput(f"{path} has lines of another agent: give another file, or remove it")
@@ -49,30 +56,35 @@ class ChangeLog:
         self._before = self._copied_policy()
 
     def _steps(self, line: bytes) -> int:
+        """Of a line, after how many steps it was written."""
         try:
-            return int(json.loads(line)["steps"])
-        except (ValueError, TypeError, KeyError):
+            found = json.loads(line)
+            steps, agent = int(found["steps"]), str(found["agent"])
+        except (ValueError, TypeError, KeyError, OverflowError):
             raise InvalidInput(f"{self.path} is not a log of changes: it has the line {line[:60]!r}") from None
+        if agent != self._agent_id:
+            raise InvalidInput(f"{self.path} has lines of another agent: give another file, or remove it")
+        return steps
 
-    def _copied_policy(self) -> Policy | None:
-        """The present policy, to compare the next one with, where states can be counted."""
-        policy = self.agent.policy
-        if not self.agent.space.countable:
-            return None
-        return policy.copy() if isinstance(policy, np.ndarray) else policy
+    def _copied_policy(self) -> Policy:
+        """The present policy, to compare the next one with, as its learner names actions."""
+        return copy.deepcopy(self.agent.algorithm.current_policy(self.agent.session.state))
 
     def add(self, phase: Phase) -> None:
         """Append the line of a phase that was learnt from."""
-        if self._before is None:
-            rows, visits = np.unique(phase.data.states[0, -MOST_COMPARED:], axis=0, return_counts=True)
-            policies = phase.policy, self.agent.policy
-        else:
-            every = state_visits(self.agent).sum(axis=1)
+        agent = self.agent
+        if agent.space.countable:
+            every = state_visits(agent).sum(axis=1)
             rows = np.flatnonzero(every)
             visits = every[rows]
-            policies = self._before, self._copied_policy()
-            self._before = policies[1]
-        before, now = (self.agent.space.probabilities(policy, rows[None])[0].argmax(axis=1) for policy in policies)
+        else:
+            rows, visits = np.unique(phase.data.states[0, -MOST_COMPARED:], axis=0, return_counts=True)
+        policies = self._before, self._copied_policy()
+        self._before = policies[1]
+        before, now = (
+            agent.space.probabilities(agent.simulation.masks.in_table(policy), rows[None])[0].argmax(axis=1)
+            for policy in policies
+        )
         changed = np.flatnonzero(before != now)
         start, largest = int(self.agent.action_space.start), None
         if changed.size:
@@ -82,7 +94,7 @@ class ChangeLog:
                 "visits": int(visits[i]),
             }  # fmt: skip
         line = {
-            "time": datetime.now(UTC).isoformat(timespec="seconds"), "phase": phase.number,
+            "time": datetime.now(UTC).isoformat(timespec="seconds"), "agent": self._agent_id, "phase": phase.number,
             "steps": self.agent.num_steps, "average_reward": float(phase.data.rewards.mean()),
             "explored": self.agent.explored_steps, "observations": len(rows), "changed": len(changed),
             "largest": largest,

@@ -76,6 +76,8 @@ def evaluate(
     at_least(1, seeds=len(given))
     for seed in given:
         at_least(0, seed=seed)
+    if len(set(given)) < len(given):
+        raise InvalidInput(f"seeds must differ, or runs are the same: {', '.join(map(str, given))}")
     named: Mapping[str, AnyPolicy] = policy if isinstance(policy, Mapping) else {"": policy}
     if not named:
         raise InvalidInput("there is no policy to judge")

@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 
 from aapi.checks import check_indices
-from aapi.errors import InvalidInput
+from aapi.errors import InvalidInput, one_line
 from aapi.mdp.columns import HEADINGS, LOG
 from aapi.mdp.transition_log import read_log
 
@@ -64,7 +64,11 @@ def _renamed(agent: Agent, logged: Logged, seen: Sequence[Any] | AnyArray, mask:
     """With what the first allowed action did shared evenly with the forbidden ones, which act as it."""
     masks, actions, turns = agent.simulation.masks, logged.actions.copy(), Counter[tuple[bytes, ...]]()
     for row, action in enumerate(logged.actions.tolist()):
-        allowed = masks.check(mask(seen[row]))
+        try:
+            given = mask(seen[row])
+        except Exception as error:
+            raise InvalidInput(f"row {row} of the log: the mask raised {one_line(error)} at {seen[row]!r}") from error
+        allowed = masks.check(given)
         if not allowed[action]:
             raise InvalidInput(f"row {row} of the log takes an action, {action}, that the mask forbids")
         state = logged.states[row]
@@ -105,7 +109,10 @@ def _from_columns(agent: Agent, columns: Mapping[str, Sequence[Any] | AnyArray])
     if len(set(lengths.values())) > 1 or not len(seen):
         raise InvalidInput(f"the columns of a log must have one length, at least 1, not {lengths}")
     states, successors = _encoded(agent, seen), _encoded(agent, after)
-    actions, rewards = np.asarray(done), np.asarray(paid, dtype=np.float64)
+    try:
+        actions, rewards = np.asarray(done), np.asarray(paid, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput("the rewards of a log must be finite numbers") from None
     if actions.ndim != 1 or actions.dtype.kind not in "iu":
         raise InvalidInput(f"the actions of a log must be whole numbers, not {actions.dtype} of shape {actions.shape}")
     actions = actions - int(agent.action_space.start)
@@ -115,7 +122,10 @@ def _from_columns(agent: Agent, columns: Mapping[str, Sequence[Any] | AnyArray])
     logged = Logged(states, actions, rewards, successors)
     if found["terminated"] is None:
         return logged
-    ends = np.asarray(found["terminated"]).astype(bool)
+    ends = np.asarray(found["terminated"])
+    if ends.ndim != 1 or not np.isin(ends, [0, 1]).all():
+        raise InvalidInput(f"terminated must be true or false in each row, not {ends.dtype} such as {ends.flat[0]!r}")
+    ends = ends.astype(bool)
     logged.successors[:-1][ends[:-1]] = states[1:][ends[:-1]]  # the next episode begins there
     if not ends[-1]:
         return logged

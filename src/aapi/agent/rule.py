@@ -13,7 +13,7 @@ from aapi.environments.copies import LocalCopies
 from aapi.errors import InvalidInput
 from aapi.features import Grid, OneHot, VectorFeatures
 from aapi.registration import ENVIRONMENTS
-from aapi.registry.user_code import load_function
+from aapi.registry.user_code import is_own, load_function, named_in_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,10 +73,13 @@ def stored_rule(name: str, path: str, env: Mapping[str, Any]) -> Function:
     env: the id of the environment, and how it was made.
     """
     found: list[Function] = []
+    module = named_in_file(name.partition(":")[0], path) if ":" in name else None
 
     def make() -> Function:
-        if ":" in name:
-            print(f"{path}: importing {name.partition(':')[0]} for its rule {name}", file=sys.stderr)
+        if module is not None:
+            if not is_own(module):
+                raise InvalidInput(f"{path} names {name}, which is not here: give the rule again, rule=… (--rule)")
+            print(f"{path}: importing {module} for its rule {name}", file=sys.stderr)
             return load_function(name)
         ours = env.get("id") in ENVIRONMENTS
         return built_in_rule(name, gymnasium.make(env["id"], **env.get("kwargs", {})) if ours else None)

@@ -28,6 +28,7 @@ from aapi.learners.state import restored, stored
 from aapi.policies import Names
 from aapi.registry import part_from_json, part_to_json
 from aapi.registry.gymnasium_ids import module_of
+from aapi.registry.user_code import named_in_file
 
 if TYPE_CHECKING:
     import os
@@ -139,7 +140,7 @@ def load(
     except MemoryError:
         raise InvalidInput(f"{path} describes an agent that does not fit into memory") from None
     except (
-        KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError,
+        KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RecursionError,
         gymnasium.error.Error,
     ) as error:  # fmt: skip
         line = " ".join(str(error).split())[:200]
@@ -181,9 +182,7 @@ def _with_module(path: str | os.PathLike[str], described: Description) -> str:
     name, module = str(described["id"]), described.get("module")
     if module is None or name in gymnasium.registry:
         return name
-    parts = module.split(".") if isinstance(module, str) else [""]
-    if not all(part.isidentifier() for part in parts) or parts[0] in sys.stdlib_module_names:
-        raise InvalidInput(f"{path} names {module!r} as its module, which defines no environment: it was altered")
+    module = named_in_file(module, path)
     print(f"importing {module}, in which {path} learnt", file=sys.stderr, flush=True)
     return f"{module}:{name}"
 
@@ -262,7 +261,8 @@ def _rule_of(description: Description, path: str) -> Rule | None:
     """The rule that is named, if one is."""
     described = description.get("rule")
     if isinstance(described, dict):
-        raise InvalidInput(f"it has a rule of your own, {described.get('own')}: give it again, rule=… (--rule)")
+        again = "aapi.load(…, rule=…), or aapi train --resume … --rule"
+        raise InvalidInput(f"it has a rule of your own, {described.get('own')}: give it again, {again}")
     if described is None:
         return None
     if not isinstance(described, str):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from aapi.approximation import Linear
+from aapi.approximation.rule_policy import RulePolicy
 from aapi.environments.observations import observations_of
 from aapi.errors import InvalidInput, TooLarge
 from aapi.features import VectorFeatures
@@ -35,6 +36,8 @@ def agent_table(agent: Agent, given: NamesGiven, visited: bool, over: Sequence[i
     dimension, start = len(observations.low), int(agent.action_space.start)
     names = agent.names.updated(given).filled(dimension, agent.num_actions, start)
     title = f"{agent.env_id or 'the policy'} after {agent.num_steps:,} steps"
+    if isinstance(agent.policy, RulePolicy):
+        title += ": the rule of thumb, which is still trusted"
     if agent.space.countable:
         if over is not None:
             raise InvalidInput("over is for observations on a grid, and these are countable: leave it out")

@@ -13,7 +13,7 @@ from aapi.errors import AapiError, InvalidInput, one_line
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from aapi.array_types import AnyArray, Array
+    from aapi.array_types import AnyArray, Array, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,13 +21,15 @@ class RulePolicy:
     """What a rule does, for sure.
 
     act: from an observation to an action in start … start + num_actions − 1. observe: from a state to the observation
-    that it stands for.
+    that it stands for. allowed: which actions may be taken in each state, (states, actions), if that is known of a
+    table: others act as the first of these.
     """
 
     act: Callable[[Any], object]
     observe: Callable[[Any], Any]
     num_actions: int
     start: int = 0
+    allowed: Mask | None = None
 
     def action(self, state: Any) -> int:
         """The number of the action, from 0 on; or an error in one line."""
@@ -47,6 +49,8 @@ class RulePolicy:
         if not 0 <= action < self.num_actions:
             last = self.start + self.num_actions - 1
             raise InvalidInput(f"the rule returned {given!r} at {observation!r}: actions are {self.start} to {last}")
+        if self.allowed is not None and not self.allowed[state, action]:
+            return int(self.allowed[state].argmax())
         return action
 
     def probabilities(self, states: AnyArray) -> Array:

@@ -90,7 +90,6 @@ def _compare(options: argparse.Namespace) -> None:
     """Judge policies side by side, and print a table."""
     from aapi.agent import evaluate as judge
     from aapi.agent import load, made_environment
-    from aapi.registry.user_code import load_function
 
     if options.env is None and not options.agents:
         raise InvalidInput("give the environment to judge in: --env ID")
@@ -102,9 +101,9 @@ def _compare(options: argparse.Namespace) -> None:
         env: AnyEnv = made_environment(options.agents[0], options.env, make_environment)
     else:
         env = options.env
-    policies = {name: load_function(name) if ":" in name else name for name in options.policy}
+    rules, seeds = {name: name for name in options.policy}, range(options.seed, options.seed + options.seeds)
     found = judge(
-        agents | policies, env, options.steps, range(options.seed, options.seed + options.seeds),
+        agents | rules, env, options.steps, seeds,
         deterministic=options.deterministic, progress=not options.json and sys.stderr.isatty(),
     )  # fmt: skip
     print(json.dumps(found.to_dict(), allow_nan=False) if options.json else found)

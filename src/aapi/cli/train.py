@@ -155,9 +155,9 @@ def train(options: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         if options.save:
             agent.save(options.save)
-        raise KeyboardInterrupt(f"after {agent.num_steps} steps{_checkpoint(agent)}") from None
+        raise KeyboardInterrupt(f"after {agent.num_steps} steps{_checkpoint(agent, options.save)}") from None
     except AapiError as error:
-        raise InvalidInput(f"{error}{_checkpoint(agent)}") from error
+        raise InvalidInput(f"{error}{_checkpoint(agent, options.save)}") from error
     finally:
         cast("Copies", agent.copies).env.close()
         if board:
@@ -273,9 +273,11 @@ def _several(copies: Copies) -> str:
     return f", of {copies.number} copies{', each in a process of its own' if copies.processes else ''}"
 
 
-def _checkpoint(agent: Agent) -> str:
+def _checkpoint(agent: Agent, save: str | None) -> str:
+    if agent.saved is None and not agent.num_steps:
+        return ""
     if agent.saved is None:
-        return "; nothing was saved: --save FILE would have kept it"
+        return "; nothing was saved: " + ("no checkpoint was due yet" if save else "--save FILE would have kept it")
     path, steps = agent.saved
     return f"; the last checkpoint is {path}, after {steps} steps: go on with --resume {path}"
 

@@ -30,7 +30,9 @@ FEWEST = 10  # steps for which it is worth asking the learner
 CONTROL = 10.0  # times √t: so many steps, at the least, are the rule's, so that what it earns stays known
 BATCHES = 20  # of the rule's stretches, at the most, whose means tell how well it is known what the rule earns
 TRUSTED = 2.0  # standard errors by which the learner must do better
+LONGEST_MENDING = 10  # times the learner's steps in a turn, or the shortest stretch, that setting it right may take
 ROUNDING = 1e-9  # of a step's reward, which is no less than usual
+LARGEST = 1e150  # that sums in a file may be: they are squared
 LEAST = 0.1  # of a step's reward: what each step of the learner may cost, however well it did
 
 
@@ -39,7 +41,7 @@ class Account:
     """What the rule earns when it is left alone, and what the turns of the learner earned.
 
     A turn is some steps of the learner, and those of the rule after it that set right what it left behind: until the
-    rule earns in a stretch what is usual.
+    rule earns in a stretch what is usual, but for a standard error, or ten times as many.
 
     rule: n and R, steps and rewards of the rule while it was left alone, in batches; a row of zeros where there is none
         yet. A batch has `batch` steps or more, and two become one when there is room for no more: so they grow with
@@ -111,7 +113,7 @@ class Account:
         """Whether the learner did better than the rule of late, and not by chance."""
         steps, reward = map(float, self.recent.sum(axis=0))
         error = self.error * math.sqrt(1.0 + self.rule_steps / max(1.0, steps))
-        return steps > 0.0 and reward / steps >= self.usual + TRUSTED * error
+        return steps > 0.0 and reward / steps > self.usual + max(TRUSTED * error, ROUNDING * self.size)
 
     def affordable(self, max_loss: float) -> int:
         """For how many steps the learner may act next; 0 if it may not.
@@ -143,9 +145,10 @@ class Account:
             rule, batch = self._with_batch(steps, reward)
             return replace(self, rule=rule, batch=batch, rule_size=self.rule_size + float(np.abs(rewards).sum()))
         after = replace(self, turns=self.turns + np.array([steps, reward]), mending=True)
-        if reward < steps * (self.usual - ROUNDING * self.size):
-            return after
         turn = after.turns - self.begun
+        mended = turn[0] - self.turn_steps >= LONGEST_MENDING * max(SHORTEST, self.turn_steps)
+        if reward < steps * (self.usual - self.error - ROUNDING * self.size) and not mended:
+            return after
         phases = turn - self.explored
         doubled = self.own_steps.bit_length() > (self.own_steps - self.turn_steps).bit_length()
         recent = np.stack([self.recent[1], phases]) if doubled else self.recent + np.stack([np.zeros(2), phases])
@@ -169,14 +172,15 @@ class Account:
     def restored(self, arrays: Arrays) -> Account:
         """What was stored, or an error if it does not add up."""
         found = restored_parts(self, arrays)
-        sound = all(np.isfinite(value).all() for value in vars(found).values())
-        counts = (
-            found.turn_steps,
-            found.own_steps - found.turn_steps,
-            found.turns[0] - found.own_steps,
-            found.rule[:, 0].min(),
-        )
-        if not (sound and min(counts) >= 0 and found.rule_size >= 0.0 and found.last_steps >= 1):
+        turn, filled = found.turns - found.begun, np.count_nonzero(found.rule[:, 0])
+        steps = [
+            found.own_steps - found.turn_steps, found.turn_steps, found.turns[0] - found.own_steps, *found.rule[:, 0],
+            *found.recent[:, 0], found.begun[0], turn[0] - found.turn_steps, found.explored[0],
+            found.turn_steps - found.explored[0], found.batch - 1, found.last_steps - 1, 2**31 - found.last_steps,
+        ]  # fmt: skip
+        amounts = [value for value in vars(found).values() if isinstance(value, np.ndarray | float)]
+        sound = all((np.abs(value) <= LARGEST).all() for value in amounts) and found.rule_size >= 0.0
+        if not (sound and min(steps) >= 0 and not found.rule[filled:].any()):
             raise InvalidInput("the account of what the rule and the learner earned does not add up")
         return found
 
@@ -242,7 +246,9 @@ class Conservative(Learner[ConservativeState]):
         if isinstance(self.learner, Conservative):
             raise InvalidInput(f"Conservative goes around another learner, not {self.learner!r}")
         self._learner.check()
-        finite(0.0, max_loss=self.max_loss)
+        finite(0.0, max_loss=self.max_loss, max_exploration=self.max_exploration)
+        if self.max_loss > 1.0:
+            raise InvalidInput(f"max_loss is a share of what the rule earns, at most 1, not {self.max_loss!r}")
         at_least(SHORTEST, warm_up=self.warm_up)
 
     @property
@@ -287,7 +293,7 @@ class Conservative(Learner[ConservativeState]):
 
     def _longest(self, state: ConservativeState) -> int:
         """How long a stretch may be."""
-        return max(SHORTEST, int(0.5 * self.max_loss * state.start))
+        return max(SHORTEST, int(0.5 * self.max_loss * state.account.steps))
 
     def _affordable(self, account: Account) -> int:
         """For how many steps the learner may act next; 0 if it may not."""

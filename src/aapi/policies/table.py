@@ -70,8 +70,11 @@ class PolicyTable:
 
     @cached_property
     def certainty(self) -> Array:
-        """How much a row is to be relied on, 0 to 1: its lead, and less where the action was tried seldom."""
-        if self.tried is None or self.counted != COUNTED:
+        """How much a row is to be relied on, 0 to 1: its lead, and less where the action was tried seldom.
+
+        Where few steps are remembered in all, as of vectors, tries say nothing.
+        """
+        if self.tried is None or self.been is None or self.counted != COUNTED or self.been.sum() < ENOUGH * len(self):
             return self.lead
         return np.asarray(self.lead * np.minimum(1.0, self.tried / ENOUGH))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 import sysconfig
 from pathlib import Path
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 from aapi.errors import InvalidInput, one_line
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
 
 def import_module(name: str) -> Any:
     """The module of that name; what is installed comes before the folder one stands in."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)  # at the end: a file random.py must not take the place of Python's own
+    here = _search_here()
     try:
         module = importlib.import_module(name)
     except ImportError as error:
@@ -32,10 +31,33 @@ def import_module(name: str) -> Any:
     return module
 
 
+def named_in_file(module: object, path: str | os.PathLike[str]) -> str:
+    """The name of a module that a file has, an environment's or a rule's; an error if it is a part of Python."""
+    parts = module.split(".") if isinstance(module, str) else [""]
+    if not all(part.isidentifier() for part in parts) or parts[0] in sys.stdlib_module_names | {"test"}:
+        raise InvalidInput(f"{path} names {module!r} as its module, which has no environment or rule: it was altered")
+    return ".".join(parts)
+
+
+def is_own(module: str) -> bool:
+    """Whether it is code of the folder one stands in, or of another that is searched: no installed package."""
+    _search_here()
+    spec = importlib.util.find_spec(module.partition(".")[0])
+    return spec is not None and spec.origin is not None and not _is_installed(Path(spec.origin))
+
+
 def _is_installed(file: Path) -> bool:
     """Whether it belongs to Python or to an installed package."""
     places = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return any(file.is_relative_to(place) for place in places)
+
+
+def _search_here() -> str:
+    """The folder one stands in, in which modules are found from now on."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # at the end: a file random.py must not take the place of Python's own
+    return here
 
 
 def load_function(name: str) -> Callable[..., Any]:

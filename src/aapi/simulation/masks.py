@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,8 +91,10 @@ class ActionMasks:
 
     def in_table(self, policy: Policy) -> Policy:
         """A policy in which nothing is forbidden, as far as a table knows."""
-        if self.table is None or isinstance(policy, RulePolicy):
+        if self.table is None:
             return policy
+        if isinstance(policy, RulePolicy):
+            return replace(policy, allowed=self.table)
         return redirected(policy[0], self.table)[None]
 
 
