@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from gymnasium.spaces import Discrete
 
 from aapi.environments.gymnasium import FiniteMDPEnv
 from aapi.errors import InvalidInput, did_you_mean
@@ -131,7 +132,7 @@ def shows_state(env: Continuing) -> bool:
     """Whether what is observed is the state of a finite model, and all that matters to what follows."""
     timed = env.rule["limit"] is not None or (env.spec is not None and env.spec.max_episode_steps is not None)
     base = env.unwrapped
-    return isinstance(base, FiniteMDPEnv) and env.observation_space == base.observation_space and not timed
+    return isinstance(base, FiniteMDPEnv) and env.observation_space == Discrete(base.model.num_states) and not timed
 
 
 def verdict(difference: LongRun) -> str:
