@@ -70,6 +70,13 @@ def test_the_reader_refuses_what_is_no_observation(observation, tmp_path):
         Policy(tmp_path / "p.npz").act(observation)
 
 
+@pytest.mark.parametrize("observation", [16, -1, 2.5])
+def test_the_reader_names_what_is_no_observation_of_a_table(observation, tmp_path):
+    aapi.Agent(aapi.AAPI(), gymnasium.make("FrozenLake-v1")).learn(100).export(tmp_path / "p.npz")
+    with pytest.raises(ValueError, match=f"{observation} is no observation: these are whole numbers"):
+        Policy(tmp_path / "p.npz").act(observation)
+
+
 @pytest.mark.parametrize("features", [aapi.features.Tiles(), lambda o: np.append(o, 1.0), None])
 def test_what_cannot_be_exported_is_said(features, tmp_path):
     agent = aapi.Agent(by_phases() if features else aapi.AAPI(), gymnasium.make("little/Box-v0"), features).learn(400)

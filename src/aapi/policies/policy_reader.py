@@ -28,8 +28,12 @@ class Policy:
         x, a = np.ravel(observation), self.arrays
         if x.shape != a["low"].shape or not np.isfinite(x).all():
             raise ValueError(f"an observation has {len(a['low'])} finite numbers, unlike {observation!r}")
-        if self.about["kind"] == "table":  # of all observations
-            return a["probabilities"][np.ravel_multi_index(tuple(x - a["low"]), a["counts"])]
+        if self.about["kind"] == "table":  # of all observations, which are whole numbers
+            place = x - a["low"]
+            if (place != place.astype(int)).any() or (place < 0).any() or (place >= a["counts"]).any():
+                last = a["low"] + a["counts"] - 1
+                raise ValueError(f"{observation!r} is no observation: these are whole numbers, {a['low']} to {last}")
+            return a["probabilities"][np.ravel_multi_index(tuple(place.astype(int)), a["counts"])]
         if self.about["kind"] == "vectors":  # that were seen; the last row is for all others
             return a["probabilities"][self.rows.get(tuple(np.clip(x, a["low"], a["high"]).tolist()), -1)]
         waves = a["frequencies"] @ np.clip((x - a["low"]) / a["width"], 0.0, 1.0) + a["phases"]
