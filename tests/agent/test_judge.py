@@ -1,3 +1,5 @@
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -211,3 +213,14 @@ def test_bad_input_is_refused_in_one_line(policy, env, arguments, message):
     with pytest.raises(InvalidInput, match=message) as error:
         aapi.evaluate(policy, env, **({"num_steps": 50, "seeds": 1} | arguments))
     assert "\n" not in str(error.value)
+
+
+def test_somebodys_code_may_remember_what_it_saw(tmp_path, monkeypatch):
+    (tmp_path / "recalls.py").write_text("def down(state):\n    return 1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    env = gymnasium.make("aapi/RiverSwim-v0")
+    assert aapi.evaluate("random", env, 2000).states is not None
+    assert aapi.evaluate("recalls:down", env, 2000).states is None
+    agent = aapi.Agent(aapi.AAPI(), gymnasium.make("aapi/RiverSwim-v0"), rule=lambda state: 1).learn(100)
+    assert aapi.evaluate(agent, env, 2000).states is None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @runtime_checkable
-class Predictor(Protocol):
+class Predicts(Protocol):
     """What has `predict`: an agent of Stable-Baselines3, ours, or any other. It returns an action, or (action, state).
 
     It is given `state`, `episode_start`, `deterministic` and `action_masks` if its parameters are called so.
@@ -48,7 +48,7 @@ class Seeded(Protocol):
 
 # An agent; anything with `predict`; a function of an observation; one action, or a row of probabilities, for each
 # state; or the name of a rule.
-AnyPolicy: TypeAlias = "Agent | Predictor | Callable[[Observation], Action] | ArrayLike | str"
+AnyPolicy: TypeAlias = "Agent | Predicts | Callable[[Observation], Action] | ArrayLike | str"
 Acting: TypeAlias = "Callable[[Observation, bool], Action]"  # the flag: whether an episode begins
 
 
@@ -58,7 +58,7 @@ def acting(policy: AnyPolicy, env: Continuing, seed: int, deterministic: bool) -
         policy = rule(policy, env)
     if isinstance(policy, type):
         raise InvalidInput(f"a policy must be an object, not the class {policy.__name__}")
-    if isinstance(policy, Predictor):
+    if isinstance(policy, Predicts):
         return _predicting(policy, env, seed, deterministic)
     if callable(policy):
         act = policy
@@ -66,7 +66,7 @@ def acting(policy: AnyPolicy, env: Continuing, seed: int, deterministic: bool) -
     return _by_table(cast("ArrayLike", policy), env, seed, deterministic)
 
 
-def rule(name: str, env: Continuing) -> Predictor | Callable[[Observation], Action] | Integers:
+def rule(name: str, env: Continuing) -> Predicts | Callable[[Observation], Action] | Integers:
     """The rule of that name: module:function, random, optimal for a finite model, and those of networks."""
     from aapi.environments.gymnasium import FiniteMDPEnv
     from aapi.environments.queueing.env import NetworkEnv
@@ -103,7 +103,7 @@ class _Random:
         return self._space.sample(None if action_masks is None else np.asarray(action_masks, dtype=np.int8))
 
 
-def _predicting(policy: Predictor, env: Continuing, seed: int, deterministic: bool) -> Acting:
+def _predicting(policy: Predicts, env: Continuing, seed: int, deterministic: bool) -> Acting:
     if isinstance(policy, Seeded):
         policy.set_random_seed(seed)
     try:

@@ -16,6 +16,7 @@ from aapi.agent.representation import choose, represent
 from aapi.agent.rule import rule_policy
 from aapi.agent.score import Score, shows_state
 from aapi.agent.spaces import check_same_spaces
+from aapi.approximation.rule_policy import RulePolicy
 from aapi.checks import at_least
 from aapi.environments.copies import LocalCopies, continuing, copies_of
 from aapi.environments.env_defaults import spec_defaults
@@ -395,7 +396,7 @@ class Agent:
             self.num_actions,
             tuple(episode["length"] for episode in simulation.episodes),
             tuple(episode["return"] for episode in simulation.episodes),
-            data.states if self.space.countable and shows_state(where) else None,
+            data.states if self.space.countable and shows_state(where) and not isinstance(policy, RulePolicy) else None,
         )
 
     def _another(self) -> Continuing:

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from aapi.agent.acting import AnyPolicy, Predictor, acting, checked
+from aapi.agent.acting import AnyPolicy, Predicts, acting, checked
 from aapi.agent.agent import Agent
 from aapi.agent.score import Comparison, Score, shows_state
 from aapi.checks import at_least
@@ -174,9 +174,8 @@ class _Judge:
         env, space = self.env, self.env.action_space
         act = checked(acting(policy, env, seed, self.deterministic), env)
         start, count = (int(space.start), int(space.n)) if isinstance(space, spaces.Discrete) else (0, 0)
-        shows = shows_state(env) and (
-            isinstance(policy, str) or not (isinstance(policy, Predictor) or callable(policy))
-        )
+        code = ":" in policy if isinstance(policy, str) else isinstance(policy, Predicts) or callable(policy)
+        shows = shows_state(env) and not code  # somebody's code may remember more than it is shown
         seen: list[Observation] = []
         taken: list[Action] = []
         earned: list[float] = []

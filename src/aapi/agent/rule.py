@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import gymnasium
 
-from aapi.agent.acting import Predictor
+from aapi.agent.acting import Predicts
 from aapi.approximation.rule_policy import RulePolicy
 from aapi.environments.copies import LocalCopies
 from aapi.errors import InvalidInput
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Function = Callable[[Observation], object]
 
 
-Rule: TypeAlias = "Function | Predictor | str"
+Rule: TypeAlias = "Function | Predicts | str"
 
 
 def rule_policy(
@@ -45,7 +45,7 @@ def rule_policy(
 def _function(rule: Rule, env: Env | None) -> Function:
     if isinstance(rule, str):
         return load_function(rule) if ":" in rule else built_in_rule(rule, env)
-    if isinstance(rule, Predictor):
+    if isinstance(rule, Predicts):
         return lambda observation: _first(rule.predict(observation))
     if not callable(rule):
         raise InvalidInput(f"rule must be a function from an observation to an action, or a name, not {rule!r}")

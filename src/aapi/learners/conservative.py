@@ -41,7 +41,7 @@ class Account:
     """What the rule earns when it is left alone, and what the turns of the learner earned.
 
     A turn is some steps of the learner, and those of the rule after it that set right what it left behind: until the
-    rule earns in a stretch what is usual, but for a standard error, or ten times as many.
+    rule earns in a stretch what is usual, but for a standard error, or has taken ten times as many.
 
     rule: n and R, steps and rewards of the rule while it was left alone, in batches; a row of zeros where there is none
         yet. A batch has `batch` steps or more, and two become one when there is room for no more: so they grow with
@@ -310,7 +310,7 @@ class Conservative(Learner[ConservativeState]):
         stretch, wished, rewards = self.act(state), self._learner.act(state.inner), data.rewards[0]
         explores = wished.exploring is not None
         if not self._affordable(state.account):
-            account, cut = state.account.after_rule(rewards), True
+            account = state.account.after_rule(rewards)
         else:
             account = state.account.after_learner(data.steps, float(rewards.sum()), explored=explores)
             cut = stretch.steps < wished.steps and data.steps >= stretch.steps  # rounded up, where there are copies

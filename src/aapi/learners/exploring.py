@@ -148,10 +148,8 @@ class Exploring(Learner[ExploringState]):
         return self.learner.off_policy(space)
 
     def learn_from(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
-        """The learner's, and see who ought to explore next; an exploration that is due stays due."""
-        inner = self.learner.learn_from(state.inner, data, behaviour)
-        after = replace(state, inner=inner, start=data.time)
-        return after if state.excursion is not None else self._with_excursion(after, data, self._parts, None)
+        """The learner's; an exploration that is due stays due."""
+        return replace(state, inner=self.learner.learn_from(state.inner, data, behaviour), start=data.time)
 
     def observe(self, state: ExploringState, data: PhaseData, behaviour: Policy) -> ExploringState:
         """Remember data that another policy made."""
